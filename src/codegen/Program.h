@@ -1,0 +1,49 @@
+//===- Program.h - a partitioned module as machine code -------------------------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "ir/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace tokamak::codegen {
+
+struct ProgramValue {
+  std::string name; ///< the ONNX value name
+  DataType type;
+  std::vector<int64_t> shape;
+};
+
+/// One kernel call or library call of the program, for reports: bytes and flops are those of one run.
+struct ProgramStep {
+  std::string kernel;             ///< symbol; equal groups share one
+  std::string kind;               ///< "convolution", "matmul", "reduction", "pointwise", "library", ...
+  std::vector<std::string> nodes; ///< ONNX node names
+};
+
+/// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`. The object
+/// refers to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to nothing else.
+struct CompiledProgram {
+  std::string object;  ///< a relocatable ELF object
+  std::string entry;   ///< symbol of the TkProgramFn
+  std::string weights; ///< packed constants; the program wants them 64-byte aligned
+  size_t arenaBytes = 0, scratchBytes = 0;
+  std::vector<ProgramValue> inputs, outputs;
+  std::vector<ProgramStep> steps;
+  size_t kernelCount = 0; ///< kernel and library calls of the schedule (= steps.size())
+};
+
+struct CodegenOptions {
+  std::string entry = "tk_program_run";
+  /// Where not empty, the textual form of one stage replaces nothing but is stored here: "kernels", "llvm" or "asm".
+  std::string emit;
+  std::string *emitted = nullptr;
+};
+
+/// `module`: one func.func @main whose body holds tk.fusion groups, constants, views (reshape), library operators and
+/// control flow, as the partitioners leave it.
+llvm::Expected<CompiledProgram> compileProgram(mlir::ModuleOp module, const TargetDescription &target,
+                                               const CodegenOptions &options = {});
+
+} // namespace tokamak::codegen

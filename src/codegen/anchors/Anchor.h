@@ -1,0 +1,26 @@
+//===- Anchor.h - what anchor emitters share -------------------------------------------===//
+// An anchor emitter writes the loops around a register-tiled microkernel and hands each finished accumulator vector
+// to an epilogue while it is still in a register. Convolution: Convolution.h. Matrix product: MatMul.h.
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <functional>
+
+namespace tokamak::codegen {
+
+/// One finished vector of `lanes` float32 results (type vector<lanes x f32>).
+struct AccumulatorPoint {
+  mlir::Value value;
+  /// Indices (type index) of the axes in front of the vector axis and behind it, in the order of the result's
+  /// axes; the vector axis itself is `block * lanes + lane`.
+  llvm::SmallVector<mlir::Value> before;
+  mlir::Value block;
+  llvm::SmallVector<mlir::Value> after;
+  /// How many lanes hold results: `lanes`, or fewer in the last block of the vector axis (a static number).
+  int64_t validLanes;
+};
+using EpilogueFn = std::function<void(mlir::OpBuilder &, mlir::Location, const AccumulatorPoint &)>;
+
+} // namespace tokamak::codegen

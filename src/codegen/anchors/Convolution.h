@@ -1,0 +1,30 @@
+//===- Convolution.h - convolutions as register-tiled kernels ---------------------------===//
+#pragma once
+#include "codegen/Layout.h"
+#include "codegen/anchors/Anchor.h"
+#include "ir/Tk.h"
+#include "llvm/Support/Error.h"
+
+namespace tokamak::codegen {
+
+/// How one convolution (or transposed convolution) is computed: tile sizes, weight packing, task count. Lanes run over
+/// output channels; the weights are packed when compiling. Float32 only.
+class ConvolutionPlan {
+public:
+  virtual ~ConvolutionPlan() = default;
+  /// A plan, or the reason why this convolution has none (the caller then emits the plain element expression).
+  /// `input` is the layout its input lies in. `op` is tk.conv or tk.conv_transpose.
+  static llvm::Expected<std::unique_ptr<ConvolutionPlan>> create(mlir::Operation *op, const Layout &input,
+                                                                 const TargetDescription &target);
+  /// The weights in the order that the kernel streams them.
+  virtual Tensor pack(const Tensor &weight) const = 0;
+  virtual int64_t taskCount() const = 0;
+  /// Bytes of scratch that a task needs (0: none).
+  virtual int64_t scratchBytes() const { return 0; }
+  /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue` once, without
+  /// the bias: axes before the vector axis are [n], behind it the spatial axes.
+  virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value packedWeight,
+                    mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue) const = 0;
+};
+
+} // namespace tokamak::codegen

@@ -1,0 +1,54 @@
+//===- Import.h - ONNX models to the tk dialect ----------------------------------------===//
+#pragma once
+#include "ir/Tk.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tokamak::import {
+
+struct ImportOptions {
+  /// Concrete shapes of inputs by name (`--shape`); the rank must fit. Symbolic dimensions that stay unbound take 1.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Inputs made constants (`--bind`): they leave the signature.
+  std::map<std::string, Tensor> bound;
+  /// Values of inputs that stay in the signature, used only where the graph's structure depends on a value (a Reshape
+  /// whose target is an input): the result is then specialised on it, see `specialized`.
+  std::map<std::string, Tensor> hints;
+};
+
+struct ImportedModel {
+  /// One func.func @main; arguments and results carry `tk.name` (the ONNX value name) as attributes.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Inputs whose hinted value the structure depends on: a run with another value needs another import.
+  std::vector<std::string> specialized;
+  int64_t onnxNodes = 0; ///< nodes of the file, subgraphs included, Constant nodes not
+};
+
+/// What a model declares, before any shape is bound. A dimension is a number >= 0, or -1 with its symbol's name.
+struct ModelSignature {
+  struct Value {
+    std::string name;
+    DataType type;
+    std::vector<int64_t> shape;
+    std::vector<std::string> symbols; ///< as long as `shape`; empty string where the dimension is a number
+  };
+  std::vector<Value> inputs, outputs; ///< inputs without those that are initializers
+};
+
+/// Reads a model from a file (external data is looked up beside it) or from memory. The error is one line that names
+/// the file, node, operator, reason and what to do. Memory and time stay in proportion to the bytes given.
+class Model {
+public:
+  static llvm::Expected<std::unique_ptr<Model>> fromFile(const std::string &path);
+  static llvm::Expected<std::unique_ptr<Model>> fromMemory(const void *data, size_t size, std::string name = "<memory>");
+  virtual ~Model() = default;
+  virtual const ModelSignature &signature() const = 0;
+  /// Imports under concrete shapes. May be called several times.
+  virtual llvm::Expected<ImportedModel> import(mlir::MLIRContext &context, const ImportOptions &options) const = 0;
+};
+
+} // namespace tokamak::import
