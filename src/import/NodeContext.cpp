@@ -1,0 +1,78 @@
+//===- NodeContext.cpp - inputs and attributes of one ONNX node ----------------------------===//
+#include "import/NodeContext.h"
+#include "onnx/onnx_pb.h"
+
+namespace tokamak::import {
+
+llvm::StringRef NodeContext::opType() const { return proto.op_type(); }
+
+Value NodeContext::input(int64_t i) const {
+  if (!has(i))
+    throw ImportFault{"input " + std::to_string(i) + " is missing, but the operator requires it"};
+  return inputs[i];
+}
+
+int64_t NodeContext::outputCount() const { return proto.output_size(); }
+bool NodeContext::wantsOutput(int64_t i) const { return i < proto.output_size() && !proto.output(i).empty(); }
+
+//===----------------------------------------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------------------------------------===//
+
+/// The attribute of that name and type, or null where absent. Files before IR version 2 leave the type out.
+static const onnx::AttributeProto *findAttr(const onnx::NodeProto &node, llvm::StringRef name,
+                                            onnx::AttributeProto::AttributeType type, const char *typeName) {
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.name() != name)
+      continue;
+    if (attribute.type() != type && attribute.type() != onnx::AttributeProto::UNDEFINED)
+      throw ImportFault{("attribute '" + name + "' must be " + typeName).str()};
+    return &attribute;
+  }
+  return nullptr;
+}
+
+bool NodeContext::hasAttr(llvm::StringRef name) const {
+  return llvm::any_of(proto.attribute(), [&](const auto &attribute) { return attribute.name() == name; });
+}
+
+int64_t NodeContext::intAttr(llvm::StringRef name, int64_t fallback) const {
+  const onnx::AttributeProto *attribute = findAttr(proto, name, onnx::AttributeProto::INT, "an integer");
+  return attribute ? attribute->i() : fallback;
+}
+
+double NodeContext::floatAttr(llvm::StringRef name, double fallback) const {
+  const onnx::AttributeProto *attribute = findAttr(proto, name, onnx::AttributeProto::FLOAT, "a float");
+  return attribute ? attribute->f() : fallback;
+}
+
+std::string NodeContext::stringAttr(llvm::StringRef name, llvm::StringRef fallback) const {
+  const onnx::AttributeProto *attribute = findAttr(proto, name, onnx::AttributeProto::STRING, "a string");
+  return attribute ? attribute->s() : fallback.str();
+}
+
+std::optional<llvm::SmallVector<int64_t>> NodeContext::intsAttr(llvm::StringRef name) const {
+  const onnx::AttributeProto *attribute =
+      findAttr(proto, name, onnx::AttributeProto::INTS, "a list of integers");
+  if (!attribute)
+    return std::nullopt;
+  return llvm::SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+std::optional<llvm::SmallVector<double>> NodeContext::floatsAttr(llvm::StringRef name) const {
+  const onnx::AttributeProto *attribute =
+      findAttr(proto, name, onnx::AttributeProto::FLOATS, "a list of floats");
+  if (!attribute)
+    return std::nullopt;
+  return llvm::SmallVector<double>(attribute->floats().begin(), attribute->floats().end());
+}
+
+std::optional<std::vector<std::string>> NodeContext::stringsAttr(llvm::StringRef name) const {
+  const onnx::AttributeProto *attribute =
+      findAttr(proto, name, onnx::AttributeProto::STRINGS, "a list of strings");
+  if (!attribute)
+    return std::nullopt;
+  return std::vector<std::string>(attribute->strings().begin(), attribute->strings().end());
+}
+
+} // namespace tokamak::import

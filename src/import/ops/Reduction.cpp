@@ -1,0 +1,8 @@
+//===- Reduction.cpp - import entries ---===//
+#include "import/NodeContext.h"
+
+namespace tokamak::import {
+
+void registerReduction(Registry &registry) {}
+
+} // namespace tokamak::import

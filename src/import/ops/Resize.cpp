@@ -1,0 +1,8 @@
+//===- Resize.cpp - import entries ---===//
+#include "import/NodeContext.h"
+
+namespace tokamak::import {
+
+void registerResize(Registry &registry) {}
+
+} // namespace tokamak::import
