@@ -10,14 +10,22 @@
 
 namespace tokamak::codegen {
 
+/// An index `base + offset`. The points of one register tile share their bases, so that an epilogue computes the
+/// address of the first point and reaches the others by constant displacements. Never negative, and `base` alone is
+/// an index in range as well.
+struct PointIndex {
+  mlir::Value base; ///< type index
+  int64_t offset = 0;
+};
+
 /// One finished vector of `lanes` float32 results (type vector<lanes x f32>).
 struct AccumulatorPoint {
   mlir::Value value;
-  /// Indices (type index) of the axes in front of the vector axis and behind it, in the order of the result's
-  /// axes; the vector axis itself is `block * lanes + lane`.
-  llvm::SmallVector<mlir::Value> before;
-  mlir::Value block;
-  llvm::SmallVector<mlir::Value> after;
+  /// Indices of the axes in front of the vector axis and behind it, in the order of the result's axes; the vector
+  /// axis itself is `block * lanes + lane`.
+  llvm::SmallVector<PointIndex> before;
+  PointIndex block;
+  llvm::SmallVector<PointIndex> after;
   /// How many lanes hold results: `lanes`, or fewer in the last block of the vector axis (a static number).
   int64_t validLanes;
 };
