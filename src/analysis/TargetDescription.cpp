@@ -1,0 +1,67 @@
+//===- TargetDescription.cpp - the machine that code is emitted for ---------------------===//
+#include "analysis/TargetDescription.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+#include <algorithm>
+#include <unistd.h>
+#include <vector>
+
+using namespace tokamak;
+
+/// The size that the system reports, or `fallback` where it reports none (containers, some hypervisors).
+static int64_t cacheBytes(int name, int64_t fallback) {
+  long bytes = sysconf(name);
+  return bytes > 0 ? bytes : fallback;
+}
+
+/// The feature names of a CPU that LLVM knows.
+static std::vector<std::string> featuresOf(const std::string &cpu) {
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::X86::getFeaturesForCPU(cpu, names);
+  return {names.begin(), names.end()};
+}
+
+/// The features of this machine: what LLVM knows of its CPU may be more than the system lets us use.
+static std::vector<std::string> hostFeatures() {
+  std::vector<std::string> names;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    if (feature.second)
+      names.push_back(feature.first().str());
+  return names;
+}
+
+llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &cpu) {
+  TargetDescription target;
+  const bool native = cpu == "native";
+  target.cpu = native ? llvm::sys::getHostCPUName().str() : cpu;
+  if (llvm::X86::parseArchX86(target.cpu, /*Only64Bit=*/true) == llvm::X86::CK_None)
+    return llvm::createStringError(
+        "target CPU '" + target.cpu +
+        "' is unknown: use native, x86-64-v3, x86-64-v4 or an x86-64 CPU name of LLVM");
+
+  std::vector<std::string> features = native ? hostFeatures() : featuresOf(target.cpu);
+  std::sort(features.begin(), features.end());
+  auto has = [&](llvm::StringRef name) { return std::binary_search(features.begin(), features.end(), name); };
+  if (!has("avx2") || !has("fma"))
+    return llvm::createStringError(
+        "target CPU '" + target.cpu +
+        "' has no AVX2 and FMA, which emitted kernels need: use x86-64-v3 or newer");
+  for (const std::string &name : features)
+    target.features += (target.features.empty() ? "+" : ",+") + name;
+
+  // Masked loads and stores on all element types need BW besides F; VL gives the shorter vectors of tails.
+  if (has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl")) {
+    target.vectorBytes = 64;
+    target.vectorRegisters = 32;
+    target.hasMaskRegisters = true;
+  }
+  // The caches of a machine that is only named are not known: its kernels are tiled for the defaults.
+  if (native) {
+    target.l1Bytes = cacheBytes(_SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
+    target.l2Bytes = cacheBytes(_SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
+    target.l3Bytes = cacheBytes(_SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
+  }
+  return target;
+}
