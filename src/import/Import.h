@@ -11,12 +11,13 @@
 namespace tokamak::import {
 
 struct ImportOptions {
-  /// Concrete shapes of inputs by name (`--shape`); the rank must fit. Symbolic dimensions that stay unbound take 1.
+  /// Concrete shapes of inputs by name (`--shape`); the rank must fit. Symbolic dimensions that stay unbound
+  /// take 1.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs made constants (`--bind`): they leave the signature.
   std::map<std::string, Tensor> bound;
-  /// Values of inputs that stay in the signature, used only where the graph's structure depends on a value (a Reshape
-  /// whose target is an input): the result is then specialised on it, see `specialized`.
+  /// Values of inputs that stay in the signature, used only where the graph's structure depends on a value (a
+  /// Reshape whose target is an input): the result is then specialised on it, see `specialized`.
   std::map<std::string, Tensor> hints;
 };
 
@@ -28,7 +29,8 @@ struct ImportedModel {
   int64_t onnxNodes = 0; ///< nodes of the file, subgraphs included, Constant nodes not
 };
 
-/// What a model declares, before any shape is bound. A dimension is a number >= 0, or -1 with its symbol's name.
+/// What a model declares, before any shape is bound. A dimension is a number >= 0, or -1 with its symbol's
+/// name.
 struct ModelSignature {
   struct Value {
     std::string name;
@@ -39,16 +41,19 @@ struct ModelSignature {
   std::vector<Value> inputs, outputs; ///< inputs without those that are initializers
 };
 
-/// Reads a model from a file (external data is looked up beside it) or from memory. The error is one line that names
-/// the file, node, operator, reason and what to do. Memory and time stay in proportion to the bytes given.
+/// Reads a model from a file (external data is looked up beside it) or from memory. The error is one line
+/// that names the file, node, operator, reason and what to do. Memory and time stay in proportion to the
+/// bytes given.
 class Model {
 public:
   static llvm::Expected<std::unique_ptr<Model>> fromFile(const std::string &path);
-  static llvm::Expected<std::unique_ptr<Model>> fromMemory(const void *data, size_t size, std::string name = "<memory>");
+  static llvm::Expected<std::unique_ptr<Model>> fromMemory(const void *data, size_t size,
+                                                           std::string name = "<memory>");
   virtual ~Model() = default;
   virtual const ModelSignature &signature() const = 0;
   /// Imports under concrete shapes. May be called several times.
-  virtual llvm::Expected<ImportedModel> import(mlir::MLIRContext &context, const ImportOptions &options) const = 0;
+  virtual llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
+                                               const ImportOptions &options) const = 0;
 };
 
 } // namespace tokamak::import

@@ -2,7 +2,8 @@
 // An entry turns one ONNX node into tk operations:
 //
 //   static Result importRelu(NodeContext &n) {
-//     return n.composite({n.input(0)}, [&](Body &b, ValueRange x) { return b.max(x[0], b.scalarLike(x[0], 0)); });
+//     return n.composite({n.input(0)}, [&](Body &b, ValueRange x) { return b.max(x[0], b.scalarLike(x[0],
+//     0)); });
 //   }
 //   registry.add("Relu", importRelu);            // all opsets in one entry; n.opset() tells which
 //
@@ -29,9 +30,9 @@ using Values = llvm::SmallVector<Value, 4>;
 /// One value an output of the node, or the reason why not (made by `NodeContext::error`).
 using Result = llvm::Expected<Values>;
 
-/// Builds tk operations. Constant operands fold at once (through the evaluator) when the result is small or all
-/// operands are splats, so shape arithmetic never reaches the graph. Operators broadcast and check as the dialect does;
-/// a shape fault throws `ImportFault`, which the node loop turns into the node's error line.
+/// Builds tk operations. Constant operands fold at once (through the evaluator) when the result is small or
+/// all operands are splats, so shape arithmetic never reaches the graph. Operators broadcast and check as the
+/// dialect does; a shape fault throws `ImportFault`, which the node loop turns into the node's error line.
 class Body {
 public:
   Body(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
@@ -41,19 +42,21 @@ public:
   /// Any tk operator by name, one result.
   Value op(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
   Values ops(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
-  mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);  ///< i64
-  mlir::NamedAttribute attr(llvm::StringRef name, int value) { return attr(name, static_cast<int64_t>(value)); }
+  mlir::NamedAttribute attr(llvm::StringRef name, int64_t value); ///< i64
+  mlir::NamedAttribute attr(llvm::StringRef name, int value) {
+    return attr(name, static_cast<int64_t>(value));
+  }
   mlir::NamedAttribute attr(llvm::StringRef name, bool value);
-  mlir::NamedAttribute attr(llvm::StringRef name, double value);   ///< f64
+  mlir::NamedAttribute attr(llvm::StringRef name, double value);                  ///< f64
   mlir::NamedAttribute attr(llvm::StringRef name, llvm::ArrayRef<int64_t> value); ///< DenseI64Array
-  mlir::NamedAttribute attr(llvm::StringRef name, DataType value); ///< TypeAttr
+  mlir::NamedAttribute attr(llvm::StringRef name, DataType value);                ///< TypeAttr
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) {
     return {mlir::StringAttr::get(builder.getContext(), name), value};
   }
 
   Value constant(const Tensor &tensor);
-  Value scalar(DataType type, double value);     ///< rank 0
-  Value scalarLike(Value like, double value);    ///< rank 0, element type of `like`
+  Value scalar(DataType type, double value);  ///< rank 0
+  Value scalarLike(Value like, double value); ///< rank 0, element type of `like`
 
   Value add(Value a, Value b) { return op("add", {a, b}); }
   Value sub(Value a, Value b) { return op("sub", {a, b}); }
@@ -69,7 +72,8 @@ public:
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape);
   Value transpose(Value x, llvm::ArrayRef<int64_t> permutation);
   Value broadcast(Value x, llvm::ArrayRef<int64_t> shape);
-  Value slice(Value x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> steps);
+  Value slice(Value x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
+              llvm::ArrayRef<int64_t> steps);
   Value sliceAxis(Value x, int64_t axis, int64_t start, int64_t size, int64_t step = 1);
   Value concat(ValueRange xs, int64_t axis);
   Value gather(Value x, Value indices, int64_t axis);
@@ -115,26 +119,31 @@ public:
   virtual std::optional<Tensor> tensorAttr(llvm::StringRef name) const = 0;
 
   /// The value of input `i` when it must be known while compiling (a target shape, axes, ...): a constant, or
-  /// computed from hinted inputs (the model is then specialised on them). Throws an ImportFault that names the
-  /// inputs it depends on and says `bind it with --bind NAME=FILE.npy`.
+  /// computed from hinted inputs (the model is then specialised on them). Throws an ImportFault that names
+  /// the inputs it depends on and says `bind it with --bind NAME=FILE.npy`.
   virtual Tensor constantInput(int64_t i, llvm::StringRef what) = 0;
-  llvm::SmallVector<int64_t> constantInts(int64_t i, llvm::StringRef what) { return constantInput(i, what).ints(); }
+  llvm::SmallVector<int64_t> constantInts(int64_t i, llvm::StringRef what) {
+    return constantInput(i, what).ints();
+  }
   /// The value if it is already a constant (no specialisation), else nothing.
-  std::optional<Tensor> ifConstant(int64_t i) const { return has(i) ? tk::constantValue(inputs[i]) : std::nullopt; }
+  std::optional<Tensor> ifConstant(int64_t i) const {
+    return has(i) ? tk::constantValue(inputs[i]) : std::nullopt;
+  }
 
   /// The refusal or fault as one line (file, node, operator, reason, what to do).
   virtual llvm::Error error(const llvm::Twine &reason) const = 0;
 
-  /// Builds the node as one tk.composite named after the operator: `build` sees the block arguments of `operands` and
-  /// returns the results. Falls back to the plain operations where the body is a single operation, or constant, or
-  /// breaks the composite's rules (two anchors, an opaque operator). Constant operands of one element move inside.
+  /// Builds the node as one tk.composite named after the operator: `build` sees the block arguments of
+  /// `operands` and returns the results. Falls back to the plain operations where the body is a single
+  /// operation, or constant, or breaks the composite's rules (two anchors, an opaque operator). Constant
+  /// operands of one element move inside.
   Result composite(ValueRange operands, llvm::function_ref<Values(Body &, ValueRange)> build);
   Result composite1(ValueRange operands, llvm::function_ref<Value(Body &, ValueRange)> build) {
     return composite(operands, [&](Body &b, ValueRange x) { return Values{build(b, x)}; });
   }
 
-  // Subgraphs (If, Loop, Scan): imports the graph of an attribute into `block` with `arguments` for its inputs; outer
-  // names stay visible. Returns its outputs.
+  // Subgraphs (If, Loop, Scan): imports the graph of an attribute into `block` with `arguments` for its
+  // inputs; outer names stay visible. Returns its outputs.
   virtual Result importSubgraph(llvm::StringRef attribute, ValueRange arguments, mlir::OpBuilder &at) = 0;
 
 protected:
@@ -162,14 +171,17 @@ private:
 };
 
 // One function a file in src/import/ops/.
-void registerElementwise(Registry &);  // ops/Elementwise.cpp: arithmetic, comparisons, activations, casts, quantisation
-void registerShape(Registry &);        // ops/Shape.cpp: Reshape, Slice, Concat, Pad, Gather, Tile, Resize's kin, ...
-void registerReduction(Registry &);    // ops/Reduction.cpp: Reduce*, ArgMax, Softmax family, losses
-void registerNormalization(Registry &);// ops/Normalization.cpp: BatchNormalization, LayerNormalization, LRN, MVN, ...
-void registerLinear(Registry &);       // ops/Linear.cpp: MatMul, Gemm, Conv*, Einsum, pooling, DFT/STFT
-void registerResize(Registry &);       // ops/Resize.cpp: Resize, Upsample, GridSample, RoiAlign
-void registerIndexing(Registry &);     // ops/Indexing.cpp: Scatter*, TopK, CumSum, OneHot, ReverseSequence, NonZero...
-void registerControl(Registry &);      // ops/Control.cpp: If, Loop, Scan, Constant, Identity, sequences refused
-void registerRecurrent(Registry &);    // ops/Recurrent.cpp: LSTM, GRU, RNN
+void registerElementwise(
+    Registry &); // ops/Elementwise.cpp: arithmetic, comparisons, activations, casts, quantisation
+void registerShape(Registry &); // ops/Shape.cpp: Reshape, Slice, Concat, Pad, Gather, Tile, Resize's kin, ...
+void registerReduction(Registry &); // ops/Reduction.cpp: Reduce*, ArgMax, Softmax family, losses
+void registerNormalization(
+    Registry &); // ops/Normalization.cpp: BatchNormalization, LayerNormalization, LRN, MVN, ...
+void registerLinear(Registry &); // ops/Linear.cpp: MatMul, Gemm, Conv*, Einsum, pooling, DFT/STFT
+void registerResize(Registry &); // ops/Resize.cpp: Resize, Upsample, GridSample, RoiAlign
+void registerIndexing(
+    Registry &); // ops/Indexing.cpp: Scatter*, TopK, CumSum, OneHot, ReverseSequence, NonZero...
+void registerControl(Registry &);   // ops/Control.cpp: If, Loop, Scan, Constant, Identity, sequences refused
+void registerRecurrent(Registry &); // ops/Recurrent.cpp: LSTM, GRU, RNN
 
 } // namespace tokamak::import
