@@ -171,16 +171,27 @@ private:
 };
 
 // One function a file in src/import/ops/.
-void registerElementwise(
-    Registry &); // ops/Elementwise.cpp: arithmetic, comparisons, activations, casts, quantisation
-void registerShape(Registry &); // ops/Shape.cpp: Reshape, Slice, Concat, Pad, Gather, Tile, Resize's kin, ...
-void registerReduction(Registry &); // ops/Reduction.cpp: Reduce*, ArgMax, Softmax family, losses
+void registerElementwise(Registry &); // ops/Elementwise.cpp: arithmetic, comparisons, logic, casts
+void registerActivation(Registry &);  // ops/Activation.cpp: Relu, Sigmoid, Gelu, Clip, ...
+void registerQuantization(
+    Registry &);                    // ops/Quantization.cpp: QuantizeLinear, MatMulInteger, QLinearConv, ...
+void registerShape(Registry &);     // ops/Shape.cpp: Reshape, Transpose, Expand, Tile, Concat, Split, ...
+void registerSlicing(Registry &);   // ops/Slicing.cpp: Slice, Pad, Trilu, CenterCropPad, ...
+void registerReduction(Registry &); // ops/Reduction.cpp: Reduce*, ArgMax, Softmax family
+void registerLosses(Registry &);    // ops/Losses.cpp: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
 void registerNormalization(
     Registry &); // ops/Normalization.cpp: BatchNormalization, LayerNormalization, LRN, MVN, ...
-void registerLinear(Registry &); // ops/Linear.cpp: MatMul, Gemm, Conv*, Einsum, pooling, DFT/STFT
-void registerResize(Registry &); // ops/Resize.cpp: Resize, Upsample, GridSample, RoiAlign
+void registerLinear(Registry &);      // ops/Linear.cpp: MatMul, Gemm, Det
+void registerConvolution(Registry &); // ops/Convolution.cpp: Conv, ConvTranspose, Col2Im
+void registerPooling(Registry &);     // ops/Pooling.cpp: MaxPool, AveragePool, LpPool, Global*, MaxUnpool
+void registerEinsum(Registry &);      // ops/Einsum.cpp
+void registerSignal(Registry &);      // ops/Signal.cpp: DFT, STFT, windows, MelWeightMatrix
+void registerResize(Registry &);      // ops/Resize.cpp: Resize, Upsample
+void registerSampling(Registry &);    // ops/Sampling.cpp: GridSample, RoiAlign, AffineGrid
 void registerIndexing(
-    Registry &); // ops/Indexing.cpp: Scatter*, TopK, CumSum, OneHot, ReverseSequence, NonZero...
+    Registry &); // ops/Indexing.cpp: Gather*, Scatter*, TopK, CumSum, OneHot, ReverseSequence
+void registerDataDependent(Registry &); // ops/DataDependent.cpp: NonZero, Unique, Compress, NonMaxSuppression
+void registerRefused(Registry &);   // ops/Refused.cpp: known operators that are not compiled, a reason each
 void registerControl(Registry &);   // ops/Control.cpp: If, Loop, Scan, Constant, Identity, sequences refused
 void registerRecurrent(Registry &); // ops/Recurrent.cpp: LSTM, GRU, RNN
 
