@@ -1,0 +1,332 @@
+//===- ElementBuilder.cpp - emits tensor elements by pulling them through index maps ----------===//
+#include "codegen/expression/ElementBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+//===-----------------------------------------------------------------------------------------===//
+// Elements
+//===-----------------------------------------------------------------------------------------===//
+
+Value ElementBuilder::element(Value tensor, ArrayRef<Index> index) {
+  if (auto it = sources.find(tensor); it != sources.end())
+    return it->second(index);
+  Key key{tensor.getAsOpaquePointer(), {index.begin(), index.end()}};
+  for (auto &scope : llvm::reverse(scopes))
+    if (auto it = scope.find(key); it != scope.end())
+      return it->second;
+  Value result;
+  if (const Buffer *memory = buffer(tensor)) {
+    result = load(*memory, index);
+  } else {
+    Operation *op = tensor.getDefiningOp();
+    assert(op && "a block argument without a buffer");
+    unsigned number = cast<OpResult>(tensor).getResultNumber();
+    result = cast<tk::TensorExpressionInterface>(op).emitElement(*this, index, number);
+    result = round(result, *fromMlir(tk::tensorType(tensor).getElementType()));
+  }
+  scopes.back()[key] = result;
+  return result;
+}
+
+Value ElementBuilder::elementIf(Value condition, Value tensor, ArrayRef<Index> index) {
+  if (!condition)
+    return element(tensor, index);
+  if (tk::tensorType(tensor).getNumElements() == 0)
+    return constant(*fromMlir(tk::tensorType(tensor).getElementType()), 0);
+  Scope scope(*this);
+  Value saved = currentMask;
+  currentMask = andMask(currentMask, condition);
+  Value result = element(tensor, index);
+  currentMask = saved;
+  return result;
+}
+
+Value ElementBuilder::broadcastElement(Value tensor, ArrayRef<Index> resultIndex) {
+  auto shape = tk::tensorType(tensor).getShape();
+  SmallVector<Index> index;
+  for (size_t i = 0; i < shape.size(); ++i)
+    index.push_back(shape[i] == 1 ? Index(0) : resultIndex[resultIndex.size() - shape.size() + i]);
+  return element(tensor, index);
+}
+
+Index ElementBuilder::loadedIndex(Value tensor, ArrayRef<Index> index, int64_t extent) {
+  DataType type = *fromMlir(tk::tensorType(tensor).getElementType());
+  Value value = element(tensor, index);
+  bool isUniform = llvm::all_of(index, [&](const Index &i) { return indices.isUniform(i); });
+  if (isUniform && laneCount > 1) // all lanes hold the same element
+    value = b.create<vector::ExtractOp>(loc, value, ArrayRef<int64_t>{0});
+  Type i64 = b.getI64Type();
+  bool isVector = isa<VectorType>(value.getType());
+  Type wide = isVector ? Type(VectorType::get({laneCount}, i64)) : i64;
+  if (type == DataType::Int32)
+    value = b.create<arith::ExtSIOp>(loc, wide, value);
+  auto number = [&](int64_t v) -> Value {
+    TypedAttr attr =
+        isVector ? TypedAttr(DenseElementsAttr::get(cast<ShapedType>(wide), v)) : b.getI64IntegerAttr(v);
+    return b.create<arith::ConstantOp>(loc, attr);
+  };
+  Value isNegative = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, value, number(0));
+  Value wrapped = b.create<arith::AddIOp>(loc, value, number(extent));
+  value = b.create<arith::SelectOp>(loc, isNegative, wrapped, value);
+  // An index out of range is the model's fault; clamping keeps the read inside the buffer.
+  value = b.create<arith::MaxSIOp>(loc, value, number(0));
+  value = b.create<arith::MinSIOp>(loc, value, number(std::max<int64_t>(extent - 1, 0)));
+  Type indexType = isVector ? Type(VectorType::get({laneCount}, b.getIndexType())) : b.getIndexType();
+  value = b.create<arith::IndexCastOp>(loc, indexType, value);
+  int64_t high = std::max<int64_t>(extent - 1, 0);
+  return isVector ? indices.varying(value, 0, high) : indices.uniform(value, 0, high);
+}
+
+//===-----------------------------------------------------------------------------------------===//
+// Memory
+//===-----------------------------------------------------------------------------------------===//
+
+Index ElementBuilder::positionOf(const Buffer &buffer, ArrayRef<Index> index) {
+  if (buffer.position)
+    return buffer.position(indices, index);
+  if (!buffer.layout.isBlocked())
+    return linearize(indices, index, buffer.shape);
+  SmallVector<Index> physical(index.begin(), index.end());
+  physical[1] = indices.floorDiv(index[1], buffer.layout.block);
+  physical.push_back(indices.mod(index[1], buffer.layout.block));
+  return linearize(indices, physical, buffer.layout.physicalShape(buffer.shape));
+}
+
+/// Address of a uniform position; `guard` (i1 or null) false gives the address of element 0.
+Value ElementBuilder::pointerTo(const Buffer &buffer, const Index &position, Value guard) {
+  Type element = storageScalar(buffer.type);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  if (position.isConstant() && !guard && position.constant >= 0 && position.constant < (int64_t(1) << 30)) {
+    if (position.constant == 0)
+      return buffer.pointer;
+    return b.create<LLVM::GEPOp>(loc, pointer, element, buffer.pointer,
+                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position.constant)});
+  }
+  // The constant goes into a second step, where it becomes the displacement of the addressing mode.
+  Index variable = position;
+  bool small = std::abs(position.constant) < (int64_t(1) << 28) && !guard;
+  if (small)
+    variable.constant = 0;
+  Value offset = materialize(variable);
+  if (guard)
+    offset = b.create<arith::SelectOp>(loc, guard, offset, indexConstant(0));
+  offset = b.create<arith::IndexCastOp>(loc, b.getI64Type(), offset);
+  Value address =
+      b.create<LLVM::GEPOp>(loc, pointer, element, buffer.pointer, ArrayRef<LLVM::GEPArg>{offset});
+  if (small && position.constant)
+    address = b.create<LLVM::GEPOp>(loc, pointer, element, address,
+                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position.constant)});
+  return address;
+}
+
+Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
+  if (llvm::is_contained(buffer.shape, 0))
+    return constant(buffer.type, 0);
+  Index position = positionOf(buffer, index);
+  Type scalar = storageScalar(buffer.type);
+  auto alignment = static_cast<unsigned>(byteSize(buffer.type));
+  std::optional<int64_t> stride = indices.laneStride(position);
+  bool vectorMask = currentMask && isa<VectorType>(currentMask.getType());
+  Value scalarMask = currentMask && !vectorMask ? currentMask : Value();
+  if (laneCount == 1 || stride == 0) {
+    // One address for all lanes. Under a lane mask some lane may be off, but then so may the address be:
+    // guard by any.
+    Value guard = scalarMask;
+    if (vectorMask)
+      guard = b.create<vector::ReductionOp>(loc, vector::CombiningKind::OR, currentMask);
+    Value value = b.create<LLVM::LoadOp>(loc, scalar, pointerTo(buffer, position, guard), alignment);
+    return splat(toCompute(value, buffer.type));
+  }
+  Type vectorType = VectorType::get({laneCount}, scalar);
+  auto zero = [&] { return b.create<arith::ConstantOp>(loc, b.getZeroAttr(vectorType)); };
+  if (stride == 1) {
+    Index first = position; // the address of lane 0
+    llvm::erase_if(first.terms,
+                   [&](auto &term) { return indices.atom(term.first).kind == IndexSpace::Kind::Lane; });
+    Value address = pointerTo(buffer, first, nullptr);
+    Value value;
+    if (currentMask) {
+      Value lanesOn =
+          vectorMask
+              ? currentMask
+              : b.create<vector::BroadcastOp>(loc, VectorType::get({laneCount}, b.getI1Type()), currentMask);
+      value = b.create<LLVM::MaskedLoadOp>(loc, vectorType, address, lanesOn, ValueRange{zero()}, alignment);
+    } else {
+      value = b.create<LLVM::LoadOp>(loc, vectorType, address, alignment);
+    }
+    return toCompute(value, buffer.type);
+  }
+  Value offsets = materialize(position);
+  offsets = b.create<arith::IndexCastOp>(loc, VectorType::get({laneCount}, b.getI64Type()), offsets);
+  Type pointers = LLVM::getFixedVectorType(LLVM::LLVMPointerType::get(b.getContext()), laneCount);
+  Value addresses =
+      b.create<LLVM::GEPOp>(loc, pointers, scalar, buffer.pointer, ArrayRef<LLVM::GEPArg>{offsets});
+  Type maskType = VectorType::get({laneCount}, b.getI1Type());
+  Value lanesOn =
+      vectorMask ? currentMask
+      : scalarMask
+          ? Value(b.create<vector::BroadcastOp>(loc, maskType, scalarMask))
+          : Value(b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(cast<ShapedType>(maskType), true)));
+  Value value = b.create<LLVM::masked_gather>(loc, vectorType, addresses, lanesOn, ValueRange{zero()},
+                                              b.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+  return toCompute(value, buffer.type);
+}
+
+void ElementBuilder::store(Value value, const Buffer &buffer, ArrayRef<Index> index) {
+  Index position = positionOf(buffer, index);
+  value = toStorage(value, buffer.type);
+  auto alignment = static_cast<unsigned>(byteSize(buffer.type));
+  std::optional<int64_t> stride = indices.laneStride(position);
+  if (laneCount == 1 || stride == 0) {
+    assert((laneCount == 1 || !currentMask) && "a masked store of one element");
+    if (laneCount > 1)
+      value = b.create<vector::ExtractOp>(loc, value, ArrayRef<int64_t>{0});
+    b.create<LLVM::StoreOp>(loc, value, pointerTo(buffer, position, nullptr), alignment);
+    return;
+  }
+  Type maskType = VectorType::get({laneCount}, b.getI1Type());
+  if (stride == 1) {
+    Index first = position;
+    llvm::erase_if(first.terms,
+                   [&](auto &term) { return indices.atom(term.first).kind == IndexSpace::Kind::Lane; });
+    Value address = pointerTo(buffer, first, nullptr);
+    if (currentMask)
+      b.create<LLVM::MaskedStoreOp>(loc, value, address, currentMask,
+                                    b.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+    else
+      b.create<LLVM::StoreOp>(loc, value, address, alignment);
+    return;
+  }
+  Value offsets =
+      b.create<arith::IndexCastOp>(loc, VectorType::get({laneCount}, b.getI64Type()), materialize(position));
+  Type pointers = LLVM::getFixedVectorType(LLVM::LLVMPointerType::get(b.getContext()), laneCount);
+  Value addresses = b.create<LLVM::GEPOp>(loc, pointers, storageScalar(buffer.type), buffer.pointer,
+                                          ArrayRef<LLVM::GEPArg>{offsets});
+  Value lanesOn =
+      currentMask
+          ? currentMask
+          : Value(b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(cast<ShapedType>(maskType), true)));
+  b.create<LLVM::masked_scatter>(loc, value, addresses, lanesOn,
+                                 b.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+}
+
+//===-----------------------------------------------------------------------------------------===//
+// Indices and loops
+//===-----------------------------------------------------------------------------------------===//
+
+Value ElementBuilder::indexConstant(int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); }
+
+Value ElementBuilder::materialize(const Index &index) {
+  bool uniform = indices.isUniform(index);
+  auto vectorType = VectorType::get({laneCount}, b.getIndexType());
+  auto number = [&](int64_t v, bool asVector) -> Value {
+    if (!asVector)
+      return indexConstant(v);
+    return b.create<arith::ConstantOp>(
+        loc, DenseElementsAttr::get(vectorType, APInt(64, static_cast<uint64_t>(v), true)));
+  };
+  // Uniform terms first, as scalars; then the lanes.
+  Value scalarSum, vectorSum;
+  auto accumulate = [&](Value &sum, Value term) {
+    sum = sum ? b.create<arith::AddIOp>(loc, sum, term) : term;
+  };
+  for (const auto &[id, coefficient] : index.terms) {
+    const IndexSpace::Atom atom = indices.atom(id); // a copy: materializing may add atoms
+    Value value;
+    switch (atom.kind) {
+    case IndexSpace::Kind::Uniform:
+    case IndexSpace::Kind::Varying:
+      value = atom.value;
+      break;
+    case IndexSpace::Kind::Lane:
+      value = b.create<vector::StepOp>(loc, vectorType);
+      break;
+    case IndexSpace::Kind::Quotient: {
+      Value numerator = materialize(atom.numerator);
+      bool asVector = isa<VectorType>(numerator.getType());
+      Value divisor = number(atom.divisor, asVector);
+      if (atom.range.low >= 0 && indices.range(atom.numerator).low >= 0)
+        value = b.create<arith::DivUIOp>(loc, numerator, divisor);
+      else
+        value = b.create<arith::FloorDivSIOp>(loc, numerator, divisor);
+      break;
+    }
+    }
+    bool asVector = isa<VectorType>(value.getType());
+    if (coefficient != 1)
+      value = b.create<arith::MulIOp>(loc, value, number(coefficient, asVector));
+    accumulate(asVector ? vectorSum : scalarSum, value);
+  }
+  if (index.constant || !scalarSum)
+    if (index.constant || (!scalarSum && !vectorSum))
+      accumulate(scalarSum, indexConstant(index.constant));
+  if (uniform)
+    return scalarSum;
+  if (scalarSum)
+    accumulate(vectorSum, b.create<vector::BroadcastOp>(loc, vectorType, scalarSum));
+  return vectorSum;
+}
+
+Value ElementBuilder::inRange(const Index &index, int64_t low, int64_t high) {
+  Range r = indices.range(index);
+  if (r.low >= low && r.high < high)
+    return nullptr;
+  Value value = materialize(index);
+  bool asVector = isa<VectorType>(value.getType());
+  auto number = [&](int64_t v) -> Value {
+    if (!asVector)
+      return indexConstant(v);
+    return b.create<arith::ConstantOp>(
+        loc,
+        DenseElementsAttr::get(cast<ShapedType>(value.getType()), APInt(64, static_cast<uint64_t>(v), true)));
+  };
+  Value result;
+  if (r.low < low)
+    result = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, value, number(low));
+  if (r.high >= high)
+    result = andMask(result, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, value, number(high)));
+  return result;
+}
+
+Value ElementBuilder::andMask(Value a, Value c) {
+  if (!a || !c)
+    return a ? a : c;
+  auto widen = [&](Value value, Value other) -> Value {
+    if (isa<VectorType>(other.getType()) && !isa<VectorType>(value.getType()))
+      return b.create<vector::BroadcastOp>(loc, other.getType(), value);
+    return value;
+  };
+  Value x = widen(a, c), y = widen(c, a);
+  return b.create<arith::AndIOp>(loc, x, y);
+}
+
+SmallVector<Value> ElementBuilder::loop(int64_t extent, ValueRange init, const LoopBody &body) {
+  if (extent == 1) {
+    Scope scope(*this);
+    return body(Index(0), init);
+  }
+  return loop(indexConstant(0), indexConstant(extent), {0, std::max<int64_t>(extent - 1, 0)}, init, body);
+}
+
+SmallVector<Value> ElementBuilder::loop(Value from, Value to, Range range, ValueRange init,
+                                        const LoopBody &body, int64_t step) {
+  auto loopOp = b.create<scf::ForOp>(loc, from, to, indexConstant(step), init);
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = loopOp.getBody();
+  if (block->mightHaveTerminator())
+    block->getTerminator()->erase();
+  b.setInsertionPointToEnd(block);
+  Scope scope(*this);
+  auto results =
+      body(indices.uniform(loopOp.getInductionVar(), range.low, range.high), loopOp.getRegionIterArgs());
+  b.create<scf::YieldOp>(loc, results);
+  return SmallVector<Value>(loopOp.getResults());
+}
+
+} // namespace tokamak::codegen
