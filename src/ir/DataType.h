@@ -37,7 +37,8 @@ bool isInteger(DataType type); ///< signed or unsigned, not bool
 /// "float32", "int64", "bool", ...: the names of NumPy ("bfloat16" besides).
 llvm::StringRef name(DataType type);
 
-/// The MLIR element type: f32, f64, f16, bf16; i8..i64 (signless) for signed, ui8..ui64 for unsigned; i1 for bool.
+/// The MLIR element type: f32, f64, f16, bf16; i8..i64 (signless) for signed, ui8..ui64 for unsigned; i1 for
+/// bool.
 mlir::Type toMlir(DataType type, mlir::MLIRContext *context);
 /// The inverse; nothing for a type that tensors of this project never have.
 std::optional<DataType> fromMlir(mlir::Type elementType);

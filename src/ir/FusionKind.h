@@ -11,9 +11,9 @@ enum class FusionKind {
   Broadcast = 1,   ///< as elementwise, but every operand is smaller than the result
   Injective = 2,   ///< each output element reads one input element at some other index
   Reduction = 3,   ///< each output element sums (or takes the maximum of, ...) many input elements
-  Anchor = 4,      ///< a heavy loop nest that elementwise work can follow: convolution, matmul, pooling, softmax
-  Tuple = 7,       ///< several values bundled: concatenation
-  Opaque = 8,      ///< a library call or control flow: never fused
+  Anchor = 4, ///< a heavy loop nest that elementwise work can follow: convolution, matmul, pooling, softmax
+  Tuple = 7,  ///< several values bundled: concatenation
+  Opaque = 8, ///< a library call or control flow: never fused
 };
 
 llvm::StringRef stringifyFusionKind(FusionKind kind);

@@ -34,8 +34,9 @@ public:
   const std::byte *bytes() const { return data ? data->data() : nullptr; }
   std::byte *mutableBytes() { return data ? data->data() : nullptr; }
 
-  /// Element `i` in row-major order, converted. Integers convert exactly by `intAt`/`setInt` (uint64 keeps its
-  /// bits); `setDouble` rounds to nearest even in the element type and, for integers, truncates toward zero.
+  /// Element `i` in row-major order, converted. Integers convert exactly by `intAt`/`setInt` (uint64 keeps
+  /// its bits); `setDouble` rounds to nearest even in the element type and, for integers, truncates toward
+  /// zero.
   double doubleAt(int64_t i) const;
   int64_t intAt(int64_t i) const;
   void setDouble(int64_t i, double value);

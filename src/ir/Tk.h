@@ -31,9 +31,10 @@ struct Index;
 namespace tokamak::tk {
 
 /// Creates `OpTy` with inferred result types, or emits the inference's diagnostic and fails. The generated
-/// builders abort on a failed inference, so input-driven code (the importer) uses this one.
-mlir::FailureOr<mlir::Operation *> createChecked(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef opName,
-                                                 mlir::ValueRange operands,
+/// builders abort on a failed inference, so input-driven code (the importer) uses this one. `opName` may
+/// leave out "tk.".
+mlir::FailureOr<mlir::Operation *> createChecked(mlir::OpBuilder &builder, mlir::Location loc,
+                                                 llvm::StringRef opName, mlir::ValueRange operands,
                                                  llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
 /// The tensor of a `tk.constant` (or of a splat/constant-like definition), else nothing.
@@ -44,10 +45,11 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 }
 
 /// NumPy broadcast of shapes; fails if they do not broadcast.
-mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a,
+                                                            llvm::ArrayRef<int64_t> b);
 
-/// The ONNX node that an operation came from: locations are `NameLoc("NODE_NAME:OpType")` (see import/Locations.h).
-/// Empty strings where the operation has no such location.
+/// The ONNX node that an operation came from: locations are `NameLoc("NODE_NAME:OpType")` (see
+/// import/Locations.h). Empty strings where the operation has no such location.
 struct OnnxNode {
   llvm::StringRef name;
   llvm::StringRef opType;

@@ -57,6 +57,7 @@ def Tk_ConstantOp : Tk_Op<"constant", [Pure, ConstantLike, DeclareOpInterfaceMet
   let results = (outs Tk_Tensor:$result);
   let assemblyFormat = "attr-dict $value";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 //===--------------------------------------------------------------------------------------------------------===//
@@ -392,7 +393,7 @@ def Tk_CompositeOp : Tk_Op<"composite", [Pure, IsolatedFromAbove, SingleBlock, T
   let results = (outs Variadic<Tk_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name `(` $inputs `)` $body attr-dict `:` functional-type($inputs, $outputs)";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tk_FusionOp : Tk_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlock, Tk_Flops]> {
@@ -405,7 +406,7 @@ def Tk_FusionOp : Tk_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlock, Tk_Flop
   let results = (outs Variadic<Tk_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "($name^)? `(` $inputs `)` $body attr-dict `:` functional-type($inputs, $outputs)";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tk_IfOp : Tk_Op<"if", [Pure, NoRegionArguments, SingleBlock, Tk_Kind]> {
@@ -414,7 +415,7 @@ def Tk_IfOp : Tk_Op<"if", [Pure, NoRegionArguments, SingleBlock, Tk_Kind]> {
   let results = (outs Variadic<Tk_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$then_region, SizedRegion<1>:$else_region);
   let assemblyFormat = "$condition $then_region `else` $else_region attr-dict `:` functional-type($condition, $outputs)";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tk_LoopOp : Tk_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegments, Tk_Kind]> {
@@ -434,7 +435,7 @@ def Tk_LoopOp : Tk_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegments, Tk_K
     (`limit` `(` $trip_limit^ `:` type($trip_limit) `)`)? (`while` `(` $condition^ `:` type($condition) `)`)?
     `carry` `(` $carried `)` `trips` $scan_trips $body attr-dict `:` functional-type($carried, $outputs)
   }];
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif

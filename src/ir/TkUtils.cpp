@@ -1,0 +1,90 @@
+//===- TkUtils.cpp - building, constants, locations -------------------------------------===//
+#include "ir/Tk.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tokamak::tk {
+
+mlir::FailureOr<mlir::Operation *> createChecked(mlir::OpBuilder &builder, mlir::Location loc,
+                                                 llvm::StringRef opName, mlir::ValueRange operands,
+                                                 llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+  mlir::MLIRContext *context = builder.getContext();
+  std::string fullName = opName.contains('.') ? opName.str() : ("tk." + opName).str();
+  std::optional<mlir::RegisteredOperationName> name =
+      mlir::RegisteredOperationName::lookup(fullName, context);
+  if (!name)
+    return mlir::emitError(loc) << "there is no operator " << fullName;
+  auto *inference = name->getInterface<mlir::InferTypeOpInterface>();
+  if (!inference)
+    return mlir::emitError(loc) << fullName << " does not infer its result types";
+  for (auto [i, type] : llvm::enumerate(operands.getTypes())) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() || !fromMlir(tensor.getElementType()))
+      return mlir::emitError(loc) << "operand " << i << " has type " << type
+                                  << ", which is no tensor of static shape";
+  }
+  mlir::OperationState state(loc, *name);
+  state.addOperands(operands);
+  state.addAttributes(attributes);
+  if (mlir::failed(inference->inferReturnTypes(context, loc, operands,
+                                               state.attributes.getDictionary(context), nullptr,
+                                               mlir::RegionRange(), state.types)))
+    return mlir::failure();
+  mlir::Operation *op = builder.create(state);
+  if (mlir::failed(mlir::verify(op, /*verifyRecursively=*/false))) {
+    op->erase();
+    return mlir::failure();
+  }
+  return op;
+}
+
+std::optional<Tensor> constantValue(mlir::Value value) {
+  mlir::ElementsAttr attr;
+  if (!value || !mlir::matchPattern(value, mlir::m_Constant(&attr)))
+    return std::nullopt;
+  return Tensor::fromAttr(attr);
+}
+
+mlir::FailureOr<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a,
+                                                            llvm::ArrayRef<int64_t> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  llvm::SmallVector<int64_t> shape(a);
+  const size_t offset = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    int64_t &extent = shape[offset + i];
+    if (extent == 1)
+      extent = b[i];
+    else if (b[i] != 1 && b[i] != extent)
+      return mlir::failure();
+  }
+  return shape;
+}
+
+mlir::Location onnxLocation(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef opType) {
+  return mlir::NameLoc::get(mlir::StringAttr::get(context, name + ":" + opType));
+}
+
+llvm::SmallVector<OnnxNode> onnxNodes(mlir::Location loc) {
+  llvm::SmallVector<OnnxNode> nodes;
+  loc->walk([&](mlir::Location part) {
+    auto named = llvm::dyn_cast<mlir::NameLoc>(part);
+    if (!named)
+      return mlir::WalkResult::advance();
+    // Node names may hold colons themselves, operator types do not.
+    auto [name, opType] = named.getName().getValue().rsplit(':');
+    auto isSame = [&](const OnnxNode &n) { return n.name == name && n.opType == opType; };
+    if (!opType.empty() && llvm::none_of(nodes, isSame))
+      nodes.push_back({name, opType});
+    return mlir::WalkResult::advance();
+  });
+  return nodes;
+}
+
+OnnxNode onnxNode(mlir::Location loc) {
+  llvm::SmallVector<OnnxNode> nodes = onnxNodes(loc);
+  return nodes.empty() ? OnnxNode{} : nodes.front();
+}
+
+} // namespace tokamak::tk
