@@ -22,10 +22,10 @@ struct ProgramStep {
   std::vector<std::string> nodes; ///< ONNX node names
 };
 
-/// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`. The object
-/// refers to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to nothing else.
+/// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`. The objects
+/// refer to each other, to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to nothing else.
 struct CompiledProgram {
-  std::string object;  ///< a relocatable ELF object
+  std::vector<std::string> objects; ///< relocatable ELF objects, to be linked together
   std::string entry;   ///< symbol of the TkProgramFn
   std::string weights; ///< packed constants; the program wants them 64-byte aligned
   size_t arenaBytes = 0, scratchBytes = 0;
