@@ -35,8 +35,10 @@ struct ModelSignature {
   struct Value {
     std::string name;
     DataType type;
+    bool hasRank = true; ///< false: the file does not say; then a shape must be given (`ImportOptions::shapes`)
     std::vector<int64_t> shape;
     std::vector<std::string> symbols; ///< as long as `shape`; empty string where the dimension is a number
+    bool ranked = true;               ///< false where the file declares no shape at all
   };
   std::vector<Value> inputs, outputs; ///< inputs without those that are initializers
 };
