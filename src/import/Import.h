@@ -35,7 +35,6 @@ struct ModelSignature {
   struct Value {
     std::string name;
     DataType type;
-    bool hasRank = true; ///< false: the file does not say; then a shape must be given (`ImportOptions::shapes`)
     std::vector<int64_t> shape;
     std::vector<std::string> symbols; ///< as long as `shape`; empty string where the dimension is a number
     bool ranked = true;               ///< false where the file declares no shape at all
