@@ -6,6 +6,23 @@
 
 namespace tokamak::tk {
 
+/// Inference reads operands by position, so their number is checked before: exactly, or at least where some
+/// are optional.
+static bool hasOperandCount(const mlir::RegisteredOperationName &name, size_t count) {
+  using namespace mlir::OpTrait;
+  if (name.hasTrait<ZeroOperands>())
+    return count == 0;
+  if (name.hasTrait<OneOperand>())
+    return count == 1;
+  if (name.hasTrait<NOperands<2>::Impl>())
+    return count == 2;
+  if (name.hasTrait<NOperands<3>::Impl>())
+    return count == 3;
+  if (name.hasTrait<NOperands<5>::Impl>())
+    return count == 5;
+  return !name.hasTrait<AtLeastNOperands<2>::Impl>() || count >= 2;
+}
+
 mlir::FailureOr<mlir::Operation *> createChecked(mlir::OpBuilder &builder, mlir::Location loc,
                                                  llvm::StringRef opName, mlir::ValueRange operands,
                                                  llvm::ArrayRef<mlir::NamedAttribute> attributes) {
@@ -18,7 +35,12 @@ mlir::FailureOr<mlir::Operation *> createChecked(mlir::OpBuilder &builder, mlir:
   auto *inference = name->getInterface<mlir::InferTypeOpInterface>();
   if (!inference)
     return mlir::emitError(loc) << fullName << " does not infer its result types";
-  for (auto [i, type] : llvm::enumerate(operands.getTypes())) {
+  if (!hasOperandCount(*name, operands.size()))
+    return mlir::emitError(loc) << fullName << " does not take " << operands.size() << " operands";
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    if (!operand)
+      return mlir::emitError(loc) << "operand " << i << " of " << fullName << " is missing";
+    mlir::Type type = operand.getType();
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape() || !fromMlir(tensor.getElementType()))
       return mlir::emitError(loc) << "operand " << i << " has type " << type
@@ -27,6 +49,7 @@ mlir::FailureOr<mlir::Operation *> createChecked(mlir::OpBuilder &builder, mlir:
   mlir::OperationState state(loc, *name);
   state.addOperands(operands);
   state.addAttributes(attributes);
+  name->populateDefaultAttrs(state.attributes); // the adaptors that inference sees know no defaults
   if (mlir::failed(inference->inferReturnTypes(context, loc, operands,
                                                state.attributes.getDictionary(context), nullptr,
                                                mlir::RegionRange(), state.types)))
