@@ -9,8 +9,8 @@ namespace tokamak::reference {
 /// Attaches a ReferenceInterface model to every tk operator.
 void registerReferenceModels(mlir::DialectRegistry &registry);
 
-/// Evaluates one operation (any tk operator, with regions or without) on operand values. Region operators read
-/// values from outside through `lookup` when not null. Fails with a diagnostic at the operation.
+/// Evaluates one operation (any tk operator, with regions or without) on operand values. Region operators
+/// read values from outside through `lookup` when not null. Fails with a diagnostic at the operation.
 mlir::FailureOr<llvm::SmallVector<Tensor>>
 evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
          llvm::function_ref<std::optional<Tensor>(mlir::Value)> lookup = nullptr);
