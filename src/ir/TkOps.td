@@ -35,6 +35,11 @@ def Tk_NumberTensor : StaticShapeTensorOf<[Tk_Number]>;
 def Tk_BoolTensor : StaticShapeTensorOf<[I1]>;
 def Tk_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
 
+// Written #tk.name<case>.
+class Tk_Enum<EnumAttrInfo info, string name> : EnumAttr<Tk_Dialect, info, name> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 class Tk_Op<string mnemonic, list<Trait> traits = []> : Op<Tk_Dialect, mnemonic, traits>;
 def Tk_Kind : DeclareOpInterfaceMethods<FusionKindInterface>;
 def Tk_Flops : DeclareOpInterfaceMethods<TrafficInterface, ["getFlops"]>;
@@ -142,7 +147,7 @@ def Tk_Predicate : I32EnumAttr<"Predicate", "comparison", [
   let cppNamespace = "::tokamak::tk";
   let genSpecializedAttr = 0;
 }
-def Tk_PredicateAttr : EnumAttr<Tk_Dialect, Tk_Predicate, "predicate">;
+def Tk_PredicateAttr : Tk_Enum<Tk_Predicate, "predicate">;
 // Comparisons with NaN are false. Bool operands compare as 0 and 1.
 def Tk_CompareOp : Tk_Pure<"compare", [TrafficInterface]> {
   let arguments = (ins Tk_Tensor:$lhs, Tk_Tensor:$rhs, Tk_PredicateAttr:$predicate);
@@ -242,7 +247,7 @@ def Tk_ReduceKind : I32EnumAttr<"ReduceKind", "how elements combine", [
   let cppNamespace = "::tokamak::tk";
   let genSpecializedAttr = 0;
 }
-def Tk_ReduceKindAttr : EnumAttr<Tk_Dialect, Tk_ReduceKind, "reduce_kind">;
+def Tk_ReduceKindAttr : Tk_Enum<Tk_ReduceKind, "reduce_kind">;
 def Tk_ReduceOp : Tk_Pure<"reduce", [Tk_Flops]> {
   let summary = "reduction over `axes` (sorted, >= 0, may be empty)";
   let description = [{
@@ -322,7 +327,7 @@ def Tk_ScatterReduction : I32EnumAttr<"ScatterReduction", "how an update combine
   let cppNamespace = "::tokamak::tk";
   let genSpecializedAttr = 0;
 }
-def Tk_ScatterReductionAttr : EnumAttr<Tk_Dialect, Tk_ScatterReduction, "scatter_reduction">;
+def Tk_ScatterReductionAttr : Tk_Enum<Tk_ScatterReduction, "scatter_reduction">;
 def Tk_ScatterElementsOp : Tk_Opaque<"scatter_elements"> {
   let arguments = (ins Tk_Tensor:$input, Tk_IndexTensor:$indices, Tk_Tensor:$updates, I64Attr:$axis,
                        Tk_ScatterReductionAttr:$reduction);
@@ -351,13 +356,13 @@ def Tk_GridMode : I32EnumAttr<"GridMode", "interpolation", [
   let cppNamespace = "::tokamak::tk";
   let genSpecializedAttr = 0;
 }
-def Tk_GridModeAttr : EnumAttr<Tk_Dialect, Tk_GridMode, "grid_mode">;
+def Tk_GridModeAttr : Tk_Enum<Tk_GridMode, "grid_mode">;
 def Tk_GridPadding : I32EnumAttr<"GridPadding", "what lies outside", [
     I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Border", 1, "border">, I32EnumAttrCase<"Reflection", 2, "reflection">]> {
   let cppNamespace = "::tokamak::tk";
   let genSpecializedAttr = 0;
 }
-def Tk_GridPaddingAttr : EnumAttr<Tk_Dialect, Tk_GridPadding, "grid_padding">;
+def Tk_GridPaddingAttr : Tk_Enum<Tk_GridPadding, "grid_padding">;
 def Tk_GridSampleOp : Tk_Opaque<"grid_sample"> {
   let summary = "ONNX GridSample-16/20; x [N,C,spatial...], grid [N,out...,D] -> [N,C,out...], D = 2 or 3 spatial axes";
   let arguments = (ins Tk_FloatTensor:$input, Tk_FloatTensor:$grid, Tk_GridModeAttr:$mode, Tk_GridPaddingAttr:$padding,
