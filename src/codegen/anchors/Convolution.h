@@ -2,29 +2,39 @@
 #pragma once
 #include "codegen/Layout.h"
 #include "codegen/anchors/Anchor.h"
-#include "ir/Tk.h"
+#include "codegen/anchors/ConvolutionShape.h"
+#include "ir/Tensor.h"
 #include "llvm/Support/Error.h"
+#include <memory>
+
+namespace mlir {
+class Operation;
+} // namespace mlir
 
 namespace tokamak::codegen {
 
-/// How one convolution (or transposed convolution) is computed: tile sizes, weight packing, task count. Lanes run over
-/// output channels; the weights are packed when compiling. Float32 only.
+/// How one convolution (or transposed convolution) is computed: tile sizes, weight packing, task count. Lanes
+/// run over output channels; the weights are packed when compiling. Float32 only.
 class ConvolutionPlan {
 public:
   virtual ~ConvolutionPlan() = default;
-  /// A plan, or the reason why this convolution has none (the caller then emits the plain element expression).
-  /// `input` is the layout its input lies in. `op` is tk.conv or tk.conv_transpose.
+  /// A plan, or the reason why this convolution has none (the caller then emits the plain element
+  /// expression). `input` is the layout its input lies in. `op` is tk.conv or tk.conv_transpose.
   static llvm::Expected<std::unique_ptr<ConvolutionPlan>> create(mlir::Operation *op, const Layout &input,
                                                                  const TargetDescription &target);
-  /// The weights in the order that the kernel streams them.
+  static llvm::Expected<std::unique_ptr<ConvolutionPlan>> create(const ConvolutionShape &shape,
+                                                                 const TargetDescription &target);
+  /// The weights (float32, in ONNX order) in the order that the kernel streams them.
   virtual Tensor pack(const Tensor &weight) const = 0;
   virtual int64_t taskCount() const = 0;
   /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
-  /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue` once, without
-  /// the bias: axes before the vector axis are [n], behind it the spatial axes.
+  /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue`
+  /// once, without the bias: axes before the vector axis are [n], behind it the spatial axes. Lanes beyond
+  /// `validLanes` hold anything.
   virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value packedWeight,
-                    mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue) const = 0;
+                    mlir::Value scratch, mlir::Value begin, mlir::Value end,
+                    const EpilogueFn &epilogue) const = 0;
 };
 
 } // namespace tokamak::codegen

@@ -1,28 +1,40 @@
 //===- MatMul.h - matrix products as register-tiled kernels -----------------------------===//
 #pragma once
 #include "codegen/anchors/Anchor.h"
-#include "ir/Tk.h"
+#include "codegen/anchors/MatMulShape.h"
+#include "ir/Tensor.h"
 #include "llvm/Support/Error.h"
+#include <memory>
+
+namespace tokamak::tk {
+class MatMulOp;
+} // namespace tokamak::tk
 
 namespace tokamak::codegen {
 
-/// How one tk.matmul is computed. Lanes run over N (the last axis of the result). Float32 only, row-major operands of
-/// any batch broadcasting and transposition. A constant right operand is packed when compiling; otherwise it is read
-/// in place, or packed panel by panel into scratch.
+/// How one tk.matmul is computed. Lanes run over N (the last axis of the result). Float32 only, row-major
+/// operands of any batch broadcasting and transposition. A constant right operand is packed when compiling;
+/// otherwise it is read in place, or packed panel by panel into scratch.
 class MatMulPlan {
 public:
   virtual ~MatMulPlan() = default;
+  /// A plan, or the reason why this product has none (the caller then emits the plain element expression).
   static llvm::Expected<std::unique_ptr<MatMulPlan>> create(tk::MatMulOp op, bool rhsIsConstant,
+                                                            const TargetDescription &target);
+  static llvm::Expected<std::unique_ptr<MatMulPlan>> create(const MatMulShape &shape,
                                                             const TargetDescription &target);
   /// Whether the kernel wants `pack(rhs)` in place of the right operand.
   virtual bool packsRhs() const = 0;
   virtual Tensor pack(const Tensor &rhs) const = 0;
   virtual int64_t taskCount() const = 0;
+  /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
-  /// Emits tasks [begin, end) (type index). Each output vector goes to `epilogue` once: axes before the vector axis are
-  /// the batch axes and the row, none behind.
-  virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lhs, mlir::Value rhs, mlir::Value scratch,
-                    mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue) const = 0;
+  /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue`
+  /// once: axes before the vector axis are the batch axes and the row, none behind. Lanes beyond `validLanes`
+  /// hold anything.
+  virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lhs, mlir::Value rhs,
+                    mlir::Value scratch, mlir::Value begin, mlir::Value end,
+                    const EpilogueFn &epilogue) const = 0;
 };
 
 } // namespace tokamak::codegen

@@ -1,0 +1,67 @@
+//===- Convolution.cpp - which plan computes a convolution --------------------------------===//
+#include "codegen/anchors/Convolution.h"
+#include "codegen/anchors/DenseConvolution.h"
+#include "codegen/anchors/DepthwiseConvolution.h"
+#include "ir/Tk.h"
+
+using namespace mlir;
+
+namespace tokamak::codegen {
+
+llvm::Expected<std::unique_ptr<ConvolutionPlan>> ConvolutionPlan::create(const ConvolutionShape &shape,
+                                                                         const TargetDescription &target) {
+  bool isDepthwise = shape.group > 1 && shape.inChannelsPerGroup() == 1 && shape.outChannelsPerGroup() == 1;
+  return isDepthwise ? createDepthwiseConvolution(shape, target) : createDenseConvolution(shape, target);
+}
+
+/// Extents and attributes of either operator; the last axes of the shape are the operator's.
+template <class Op>
+static llvm::Expected<ConvolutionShape> describe(Op op, const Layout &layout) {
+  RankedTensorType input = tk::tensorType(op.getInput()), weight = tk::tensorType(op.getWeight()),
+                   output = tk::tensorType(op.getResult());
+  if (!input.getElementType().isF32())
+    return llvm::createStringError("not float32");
+  int64_t spatialRank = input.getRank() - 2;
+  if (spatialRank < 1 || spatialRank > 3)
+    return llvm::createStringError("not 1 to 3 spatial axes");
+  ConvolutionShape shape;
+  shape.spatialRank = spatialRank;
+  shape.batch = input.getDimSize(0);
+  shape.inChannels = input.getDimSize(1);
+  shape.outChannels = output.getDimSize(1);
+  shape.group = op.getGroup();
+  shape.inputBlock = layout.block;
+  for (int64_t i = 0; i < spatialRank; ++i) {
+    int64_t axis = 3 - spatialRank + i;
+    shape.input[axis] = input.getDimSize(2 + i);
+    shape.kernel[axis] = weight.getDimSize(2 + i);
+    shape.output[axis] = output.getDimSize(2 + i);
+    shape.strides[axis] = op.getStrides()[i];
+    shape.dilations[axis] = op.getDilations()[i];
+    shape.padsLow[axis] = op.getPadsLow()[i];
+  }
+  return shape;
+}
+
+/// As above, for any operation.
+static llvm::Expected<ConvolutionShape> describe(Operation *op, const Layout &layout) {
+  if (auto convolution = llvm::dyn_cast<tk::ConvOp>(op))
+    return describe(convolution, layout);
+  auto transposed = llvm::dyn_cast<tk::ConvTransposeOp>(op);
+  if (!transposed)
+    return llvm::createStringError("not a convolution");
+  llvm::Expected<ConvolutionShape> shape = describe(transposed, layout);
+  if (shape)
+    shape->transposed = true;
+  return shape;
+}
+
+llvm::Expected<std::unique_ptr<ConvolutionPlan>> ConvolutionPlan::create(Operation *op, const Layout &input,
+                                                                         const TargetDescription &target) {
+  llvm::Expected<ConvolutionShape> shape = describe(op, input);
+  if (!shape)
+    return shape.takeError();
+  return create(*shape, target);
+}
+
+} // namespace tokamak::codegen

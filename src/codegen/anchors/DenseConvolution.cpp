@@ -1,0 +1,344 @@
+//===- DenseConvolution.cpp - convolutions that sum over many input channels --------------===//
+#include "codegen/anchors/DenseConvolution.h"
+#include "codegen/anchors/ConvolutionTasks.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+
+namespace tokamak::codegen {
+namespace {
+
+using Values = LoopBuilder::Values;
+
+/// Element strides of the input buffer. Channels are read in blocks of `block`.
+struct InputStrides {
+  int64_t image, group, block, channel;
+  std::array<int64_t, 3> spatial;
+};
+
+class DenseConvolution final : public ConvolutionPlan {
+public:
+  DenseConvolution(const ConvolutionShape &shape, const TargetDescription &target);
+
+  Tensor pack(const Tensor &weight) const override;
+  int64_t taskCount() const override { return tasks.taskCount(); }
+  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
+            Value end, const EpilogueFn &epilogue) const override;
+
+private:
+  friend class TileEmitter;
+  RegisterTile chooseRegisterTile() const;
+  int64_t writtenMulAdds(const RegisterTile &tile) const;
+  ConvolutionTasks::Work work() const;
+
+  int64_t kernelSize() const { return shape.kernel[0] * shape.kernel[1] * shape.kernel[2]; }
+  int64_t panelWidth() const { return tile.vectors * target.lanes(); }
+  int64_t panelSize() const { return channelBlocks * kernelSize() * channelBlock * panelWidth(); }
+  int64_t tilesPerGroup() const { return (groupVectors + tile.vectors - 1) / tile.vectors; }
+  /// Vectors of the last tile of a group.
+  int64_t lastVectors() const { return groupVectors - (tilesPerGroup() - 1) * tile.vectors; }
+  int64_t lastValidLanes() const { return shape.outChannelsPerGroup() - (groupVectors - 1) * target.lanes(); }
+
+  ConvolutionShape shape;
+  TargetDescription target;
+  int64_t channelBlock;  ///< input channels per block, as stored or as looped over
+  int64_t channelBlocks; ///< of one group
+  int64_t groupVectors;  ///< vectors of output channels of one group
+  InputStrides strides;
+  RegisterTile tile;
+  ConvolutionTasks tasks;
+};
+
+/// Emits one register tile: the sums over channels and taps, then the epilogue.
+class TileEmitter {
+public:
+  TileEmitter(const DenseConvolution &plan, LoopBuilder &loops, const PlanePhase &phase, int64_t vectors)
+      : plan(plan), loops(loops), axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis},
+        vectors(vectors) {
+    int64_t size = plan.channelBlock * vectors * plan.target.lanes();
+    for (int axis = 2; axis >= 0; --axis) {
+      kernelStrides[axis] = size;
+      size *= plan.shape.kernel[axis];
+    }
+    blockStride = size;
+  }
+
+  /// `input` points to the image's first channel, `weight` to the panel; `q` are the first outputs of the
+  /// tile. Returns the accumulators, [row][column][vector].
+  Values emit(Value input, Value weight, ArrayRef<const TileRun *> tileRuns, ArrayRef<Value> q);
+
+private:
+  /// Outputs of the tile that the taps chosen so far reach, per axis.
+  struct Active {
+    SmallVector<int64_t, 16> rows, columns;
+  };
+  Values emitAxis(unsigned axis, Value input, Value weight, ValueRange accumulators, const Active &active);
+  Values emitChannels(Value input, Value weight, ValueRange accumulators, const Active &active);
+  void emitStep(Value input, Value weight, int64_t channel, Values &accumulators, const Active &active);
+
+  const DenseConvolution &plan;
+  LoopBuilder &loops;
+  std::array<const AxisTaps *, 3> axes;
+  int64_t vectors;
+  std::array<int64_t, 3> kernelStrides;
+  int64_t blockStride;
+  std::array<const TileRun *, 3> runs;
+  std::array<TapBounds, 3> bounds;
+  Value channelCount; ///< of the present block
+};
+
+/// Blocks of few channels (images) are written out, so that the innermost loop is not shorter than its
+/// overhead.
+constexpr int64_t kUnrolledChannels = 4;
+constexpr int64_t kUnrolledSteps = 12;
+
+Values TileEmitter::emit(Value input, Value weight, ArrayRef<const TileRun *> tileRuns, ArrayRef<Value> q) {
+  Active active;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    runs[axis] = tileRuns[axis];
+    const AxisTaps &taps = *axes[axis];
+    if (runs[axis]->taps == TileRun::Taps::Bounded)
+      bounds[axis] = tapBounds(loops, taps, q[axis]);
+    int64_t stride = plan.strides.spatial[axis];
+    input = loops.at(input, loops.mul(q[axis], taps.inStep * stride));
+    input = loops.at(input, taps.inStart * stride);
+    weight = loops.at(weight, taps.kernelStart * kernelStrides[axis]);
+  }
+  active.rows.resize(runs[1]->width);
+  std::iota(active.rows.begin(), active.rows.end(), 0);
+  active.columns.resize(runs[2]->width);
+  std::iota(active.columns.begin(), active.columns.end(), 0);
+
+  Values zeros(runs[1]->width * runs[2]->width * vectors, loops.zero());
+  auto block = [&](Value number, ValueRange carried) {
+    // The padding lanes of a ragged last block hold anything, NaN as well: they must not be multiplied, not
+    // even by 0.
+    channelCount = loops.index(plan.channelBlock);
+    if (plan.shape.inChannelsPerGroup() % plan.channelBlock != 0)
+      channelCount = loops.min(channelCount, loops.sub(loops.index(plan.shape.inChannelsPerGroup()),
+                                                       loops.mul(number, plan.channelBlock)));
+    Value blockInput = loops.at(input, loops.mul(number, plan.strides.block));
+    Value blockWeight = loops.at(weight, loops.mul(number, blockStride));
+    return emitAxis(0, blockInput, blockWeight, carried, active);
+  };
+  if (plan.channelBlocks == 1)
+    return block(loops.index(0), zeros);
+  return loops.loop(loops.index(0), loops.index(plan.channelBlocks), 1, zeros, block);
+}
+
+Values TileEmitter::emitAxis(unsigned axis, Value input, Value weight, ValueRange accumulators,
+                             const Active &active) {
+  if (axis == 3)
+    return emitChannels(input, weight, accumulators, active);
+  const AxisTaps &taps = *axes[axis];
+  const TileRun &run = *runs[axis];
+  int64_t inputStep = taps.inTapStep * plan.strides.spatial[axis];
+  int64_t weightStep = taps.kernelStep * kernelStrides[axis];
+  auto loopOver = [&](Value low, Value high) {
+    return loops.loop(low, high, 1, accumulators, [&](Value tap, ValueRange carried) {
+      return emitAxis(axis + 1, loops.at(input, loops.mul(tap, inputStep)),
+                      loops.at(weight, loops.mul(tap, weightStep)), carried, active);
+    });
+  };
+  if (run.taps == TileRun::Taps::Bounded)
+    return loopOver(bounds[axis].low, bounds[axis].high);
+  bool isShort = axis == 2 && plan.channelBlock <= kUnrolledChannels &&
+                 taps.tapCount * plan.channelBlock <= kUnrolledSteps;
+  if (run.taps == TileRun::Taps::All && taps.tapCount > 1 && !isShort)
+    return loopOver(loops.index(0), loops.index(taps.tapCount));
+
+  Values carried(accumulators);
+  for (int64_t tap = 0; tap < taps.tapCount; ++tap) {
+    Active reached = active;
+    auto isOutside = [&](int64_t output) { return !run.isInside(output, tap, taps.tapCount); };
+    if (axis == 1)
+      llvm::erase_if(reached.rows, isOutside);
+    if (axis == 2)
+      llvm::erase_if(reached.columns, isOutside);
+    if (reached.rows.empty() || reached.columns.empty())
+      continue;
+    carried = emitAxis(axis + 1, loops.at(input, tap * inputStep), loops.at(weight, tap * weightStep),
+                       carried, reached);
+  }
+  return carried;
+}
+
+Values TileEmitter::emitChannels(Value input, Value weight, ValueRange accumulators, const Active &active) {
+  if (plan.channelBlock <= kUnrolledChannels && plan.channelBlocks == 1) {
+    Values carried(accumulators);
+    for (int64_t channel = 0; channel < plan.channelBlock; ++channel)
+      emitStep(input, weight, channel, carried, active);
+    return carried;
+  }
+  return loops.loop(loops.index(0), channelCount, 1, accumulators, [&](Value channel, ValueRange carried) {
+    Values next(carried);
+    emitStep(loops.at(input, loops.mul(channel, plan.strides.channel)),
+             loops.at(weight, loops.mul(channel, vectors * loops.lanes())), 0, next, active);
+    return next;
+  });
+}
+
+void TileEmitter::emitStep(Value input, Value weight, int64_t channel, Values &accumulators,
+                           const Active &active) {
+  Values weights;
+  for (int64_t v = 0; v < vectors; ++v)
+    weights.push_back(loops.load(weight, (channel * vectors + v) * loops.lanes()));
+  for (int64_t row : active.rows)
+    for (int64_t column : active.columns) {
+      Value x = loops.broadcast(input, channel * plan.strides.channel +
+                                           row * axes[1]->inStep * plan.strides.spatial[1] +
+                                           column * axes[2]->inStep * plan.strides.spatial[2]);
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value &accumulator = accumulators[(row * runs[2]->width + column) * vectors + v];
+        accumulator = loops.fma(x, weights[v], accumulator);
+      }
+    }
+}
+
+DenseConvolution::DenseConvolution(const ConvolutionShape &shape, const TargetDescription &target)
+    : shape(shape), target(target),
+      channelBlock(shape.inputBlock ? shape.inputBlock
+                                    : std::clamp<int64_t>(shape.inChannelsPerGroup(), 1, target.lanes())),
+      channelBlocks((shape.inChannelsPerGroup() + channelBlock - 1) / channelBlock),
+      groupVectors((shape.outChannelsPerGroup() + target.lanes() - 1) / target.lanes()), strides{},
+      tile(chooseRegisterTile()), tasks(shape, tile, work(), target) {
+  int64_t element = shape.inputBlock ? shape.inputBlock : 1;
+  strides.spatial = {shape.input[1] * shape.input[2] * element, shape.input[2] * element, element};
+  int64_t plane = shape.input[0] * strides.spatial[0];
+  strides.channel = shape.inputBlock ? 1 : plane;
+  strides.block = shape.inputBlock ? plane : channelBlock * plane;
+  strides.group = shape.inputBlock ? channelBlocks * plane : shape.inChannelsPerGroup() * plane;
+  int64_t planes = shape.inputBlock ? (shape.inChannels + channelBlock - 1) / channelBlock : shape.inChannels;
+  strides.image = planes * plane;
+}
+
+ConvolutionTasks::Work DenseConvolution::work() const {
+  ConvolutionTasks::Work work;
+  work.channelTiles = shape.group * tilesPerGroup();
+  work.weightBytesPerTile = 4.0 * static_cast<double>(panelSize());
+  work.inputBytesPerImage =
+      4.0 * static_cast<double>(shape.inChannelsPerGroup() * shape.input[0] * shape.input[1]) *
+      static_cast<double>(shape.input[2]);
+  work.flopsPerPosition = 2.0 * static_cast<double>(shape.inChannelsPerGroup() * panelWidth());
+  return work;
+}
+
+/// Multiply-adds that the code of all register tiles writes out.
+int64_t DenseConvolution::writtenMulAdds(const RegisterTile &candidate) const {
+  auto written = [](const AxisTiling &tiling) {
+    int64_t positions = 0;
+    for (const TileRun &run : tiling.runs)
+      positions += run.width * (run.taps == TileRun::Taps::Pattern ? tiling.axis.tapCount : 1);
+    return positions;
+  };
+  int64_t sum = 0;
+  for (const PlanePhase &phase : ConvolutionTasks(shape, candidate, {}, target).planePhases())
+    sum += written(phase.rows) * written(phase.columns) * candidate.vectors;
+  return sum;
+}
+
+RegisterTile DenseConvolution::chooseRegisterTile() const {
+  // Code of more multiply-adds than this takes over 100 ms to compile; tiles of one row need less.
+  constexpr int64_t kMaxWrittenMulAdds = 2500;
+  TileProblem problem;
+  problem.rows =
+      shape.transposed ? (shape.output[1] + shape.strides[1] - 1) / shape.strides[1] : shape.output[1];
+  problem.columns =
+      shape.transposed ? (shape.output[2] + shape.strides[2] - 1) / shape.strides[2] : shape.output[2];
+  problem.vectors = groupVectors;
+  problem.vectorsMustDivide = shape.group > 1;
+  problem.maxRows = problem.rows;
+  RegisterTile candidate = chooseTile(problem, target);
+  if (candidate.rows == 1 || writtenMulAdds(candidate) <= kMaxWrittenMulAdds)
+    return candidate;
+  problem.maxRows = 1;
+  return chooseTile(problem, target);
+}
+
+Tensor DenseConvolution::pack(const Tensor &weight) const {
+  int64_t lanes = target.lanes(), inputs = shape.inChannelsPerGroup(), outputs = shape.outChannelsPerGroup();
+  Tensor packed(DataType::Float32, {shape.group * tilesPerGroup() * panelSize()});
+  auto *to = reinterpret_cast<float *>(packed.mutableBytes());
+  const auto *from = reinterpret_cast<const float *>(weight.bytes());
+  for (int64_t group = 0; group < shape.group; ++group)
+    for (int64_t out = 0; out < outputs; ++out) {
+      int64_t panel = out / panelWidth(), lane = out % panelWidth();
+      int64_t width = (panel + 1 == tilesPerGroup() ? lastVectors() : tile.vectors) * lanes;
+      for (int64_t in = 0; in < inputs; ++in)
+        for (int64_t k = 0; k < kernelSize(); ++k) {
+          // tk.conv stores [out, in of the group, k], tk.conv_transpose [in, out of the group, k].
+          int64_t source = shape.transposed ? ((group * inputs + in) * outputs + out) * kernelSize() + k
+                                            : ((group * outputs + out) * inputs + in) * kernelSize() + k;
+          int64_t row = ((in / channelBlock) * kernelSize() + k) * channelBlock + in % channelBlock;
+          to[(group * tilesPerGroup() + panel) * panelSize() + row * width + lane] = from[source];
+        }
+    }
+  return packed;
+}
+
+void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch,
+                            Value begin, Value end, const EpilogueFn &epilogue) const {
+  LoopBuilder loops(builder, loc, target.lanes());
+  tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
+    Value image = loops.at(input, loops.mul(task.image, strides.image));
+    if (shape.group > 1)
+      image = loops.at(image, loops.mul(loops.div(task.channelTile, tilesPerGroup()), strides.group));
+    Value panel = loops.at(packedWeight, loops.mul(task.channelTile, panelSize()));
+    Value firstBlock = loops.mul(task.channelTile, tile.vectors);
+
+    auto emitTiles = [&](int64_t vectors, int64_t validLanes) {
+      TileEmitter emitter(*this, loops, phase, vectors);
+      phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
+        phase.columns.forEachTile(
+            loops, task.columnBegin, task.columnEnd, [&](const TileRun &columns, Value column) {
+              const TileRun &depth = phase.depth.runs.front();
+              Values sums = emitter.emit(image, panel, {&depth, &rows, &columns}, {task.depth, row, column});
+              std::array<const AxisTaps *, 3> axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis};
+              std::array<Value, 3> q{task.depth, row, column}, bases;
+              for (unsigned axis = 0; axis < 3; ++axis)
+                bases[axis] = loops.add(loops.mul(q[axis], axes[axis]->outStep), axes[axis]->outStart);
+              for (int64_t r = 0; r < rows.width; ++r)
+                for (int64_t c = 0; c < columns.width; ++c)
+                  for (int64_t v = 0; v < vectors; ++v) {
+                    AccumulatorPoint point;
+                    point.value = sums[(r * columns.width + c) * vectors + v];
+                    point.before = {PointIndex{task.image}};
+                    point.block = {firstBlock, v};
+                    std::array<PointIndex, 3> spatial{PointIndex{bases[0]},
+                                                      PointIndex{bases[1], r * axes[1]->outStep},
+                                                      PointIndex{bases[2], c * axes[2]->outStep}};
+                    point.after.assign(spatial.end() - shape.spatialRank, spatial.end());
+                    point.validLanes = v + 1 == vectors ? validLanes : loops.lanes();
+                    epilogue(builder, loc, point);
+                  }
+            });
+      });
+    };
+    bool isRagged = lastVectors() != tile.vectors || lastValidLanes() != loops.lanes();
+    if (!isRagged || tilesPerGroup() == 1)
+      emitTiles(lastVectors(), lastValidLanes());
+    else
+      loops.ifEqual(
+          task.channelTile, loops.index(tilesPerGroup() - 1),
+          [&] { emitTiles(lastVectors(), lastValidLanes()); },
+          [&] { emitTiles(tile.vectors, loops.lanes()); });
+  });
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<ConvolutionPlan>> createDenseConvolution(const ConvolutionShape &shape,
+                                                                        const TargetDescription &target) {
+  auto refuse = [](const char *reason) { return llvm::createStringError(reason); };
+  int64_t lanes = target.lanes();
+  if (shape.inputBlock != 0 && shape.inputBlock != lanes)
+    return refuse("the input's channel block is not one vector");
+  if (shape.group > 1 && shape.outChannelsPerGroup() % lanes != 0)
+    return refuse("output channels per group are no multiple of the vector length");
+  if (shape.group > 1 && shape.inputBlock != 0 && shape.inChannelsPerGroup() % lanes != 0)
+    return refuse("input channels per group are no multiple of the channel block");
+  return std::make_unique<DenseConvolution>(shape, target);
+}
+
+} // namespace tokamak::codegen

@@ -1,0 +1,287 @@
+//===- MatMul.cpp - matrix products as register-tiled kernels -----------------------------===//
+#include "codegen/anchors/MatMul.h"
+#include "codegen/anchors/AxisTiling.h"
+#include "codegen/anchors/PackTransposed.h"
+#include "codegen/anchors/RegisterTile.h"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+
+namespace tokamak::codegen {
+namespace {
+
+using Values = LoopBuilder::Values;
+
+int64_t product(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+}
+
+/// Element stride of each batch axis of an operand, 0 where it broadcasts. `matrix`: elements of one matrix.
+SmallVector<int64_t> batchStrides(ArrayRef<int64_t> extents, int64_t matrix) {
+  SmallVector<int64_t> strides(extents.size());
+  for (size_t axis = extents.size(); axis-- > 0; matrix *= extents[axis])
+    strides[axis] = extents[axis] == 1 ? 0 : matrix;
+  return strides;
+}
+
+class TiledMatMul final : public MatMulPlan {
+public:
+  TiledMatMul(const MatMulShape &shape, const TargetDescription &target);
+
+  bool packsRhs() const override { return shape.rhsIsConstant; }
+  Tensor pack(const Tensor &rhs) const override;
+  int64_t taskCount() const override { return batches() * panels * bands; }
+  int64_t scratchBytes() const override {
+    return packsToScratch() ? panelSize() * static_cast<int64_t>(sizeof(float)) : 0;
+  }
+  void emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, Value begin, Value end,
+            const EpilogueFn &epilogue) const override;
+
+private:
+  RegisterTile registerTile() const;
+  void chooseBands();
+  bool packsToScratch() const { return !shape.rhsIsConstant && shape.transposeRhs; }
+  int64_t batches() const { return foldsBatch ? 1 : product(shape.batch); }
+  int64_t panelWidth() const { return tile.vectors * target.lanes(); }
+  int64_t panelSize() const { return shape.k * panelWidth(); }
+  /// Elements from one k to the next of what the microkernel reads as right operand.
+  int64_t rhsPitch(int64_t vectorsOfPanel) const {
+    return packsRhs() || packsToScratch() ? vectorsOfPanel * target.lanes() : shape.n;
+  }
+  Values emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t width, int64_t vectorsOfPanel,
+                  int64_t validLanes) const;
+  void emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Value panel, Value lhs, Value rhs,
+                 Value firstTile, Value lastTile, int64_t vectorsOfPanel, int64_t validLanes,
+                 const EpilogueFn &epilogue) const;
+
+  MatMulShape shape;
+  TargetDescription target;
+  /// Whether the batches of the left operand are just more rows (the right one has no batch). Then a row
+  /// index is taken apart into batch indices and row again for the epilogue.
+  bool foldsBatch;
+  int64_t rows;    ///< of one product, folded batches included
+  int64_t vectors; ///< of a row
+  int64_t lhsRowStride, lhsDepthStride;
+  RegisterTile tile;
+  AxisTiling rowTiles;
+  int64_t panels;
+  int64_t bands = 1, tilesPerBand = 1;
+  bool panelsInner = false; ///< consecutive tasks share a band of rows, else a panel
+};
+
+TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &target)
+    : shape(shape), target(target), foldsBatch(!shape.transposeLhs && product(shape.rhsBatch) == 1 &&
+                                               product(shape.lhsBatch) == product(shape.batch)),
+      rows(foldsBatch ? product(shape.batch) * shape.m : shape.m),
+      vectors((shape.n + target.lanes() - 1) / target.lanes()),
+      lhsRowStride(shape.transposeLhs ? 1 : shape.k), lhsDepthStride(shape.transposeLhs ? shape.m : 1),
+      tile(registerTile()), panels((vectors + tile.vectors - 1) / tile.vectors) {
+  AxisTaps axis;
+  axis.outCount = axis.inExtent = rows;
+  rowTiles = AxisTiling::create(axis, tile.columns, 0);
+  chooseBands();
+}
+
+RegisterTile TiledMatMul::registerTile() const {
+  // Rows a multiple of this apart fall into one set of the first-level cache, which has 8 ways or more.
+  constexpr int64_t kSetPeriodBytes = 4096, kWays = 8;
+  TileProblem problem;
+  problem.columns = rows;
+  problem.vectors = vectors;
+  if (lhsRowStride * static_cast<int64_t>(sizeof(float)) % kSetPeriodBytes == 0)
+    problem.maxPositions = kWays;
+  return chooseTile(problem, target);
+}
+
+void TiledMatMul::chooseBands() {
+  // As for convolutions: enough tasks for a few threads, each worth its dispatch, its operands
+  // cache-resident.
+  constexpr double kWantedTasks = 32, kFlopsPerTask = 1e6;
+  int64_t tiles = rowTiles.tileCount();
+  if (tiles == 0 || panels == 0)
+    return;
+  auto products = static_cast<double>(batches() * panels);
+  double depth = static_cast<double>(shape.k);
+  double flops = 2.0 * static_cast<double>(rows * panelWidth()) * depth;
+  double cacheShare = static_cast<double>(target.l2Bytes) / 2;
+  double lhsBytes = 4.0 * static_cast<double>(rows) * depth,
+         rhsBytes = 4.0 * static_cast<double>(shape.n) * depth;
+  double wanted = std::min(std::ceil(kWantedTasks / products), std::floor(flops / kFlopsPerTask));
+  // Packing a panel again for each band costs more than reading far rows.
+  if (!packsToScratch())
+    wanted = std::max(wanted, std::ceil(lhsBytes / cacheShare));
+  bands = std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, 1e6)), 1, tiles);
+  tilesPerBand = (tiles + bands - 1) / bands;
+  bands = (tiles + tilesPerBand - 1) / tilesPerBand;
+  double bandsInner = rhsBytes + lhsBytes * (lhsBytes > cacheShare ? static_cast<double>(panels) : 1);
+  double innerPanels = lhsBytes + rhsBytes * (rhsBytes > cacheShare ? static_cast<double>(bands) : 1);
+  panelsInner = innerPanels < bandsInner;
+}
+
+Tensor TiledMatMul::pack(const Tensor &rhs) const {
+  int64_t lanes = target.lanes(), matrices = product(shape.rhsBatch), matrix = shape.k * shape.n;
+  Tensor packed(DataType::Float32, {matrices * panels * panelSize()});
+  auto *to = reinterpret_cast<float *>(packed.mutableBytes());
+  const auto *from = reinterpret_cast<const float *>(rhs.bytes());
+  int64_t depthStride = shape.transposeRhs ? 1 : shape.n, columnStride = shape.transposeRhs ? shape.k : 1;
+  for (int64_t b = 0; b < matrices; ++b)
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      int64_t width = (panel + 1 == panels ? vectors - panel * tile.vectors : tile.vectors) * lanes;
+      int64_t valid = std::min(width, shape.n - panel * panelWidth());
+      float *base = to + (b * panels + panel) * panelSize();
+      for (int64_t k = 0; k < shape.k; ++k)
+        for (int64_t i = 0; i < valid; ++i)
+          base[k * width + i] =
+              from[b * matrix + k * depthStride + (panel * panelWidth() + i) * columnStride];
+    }
+  return packed;
+}
+
+/// The sums of `width` rows by one panel, [row][vector].
+Values TiledMatMul::emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t width, int64_t vectorsOfPanel,
+                             int64_t validLanes) const {
+  // Few accumulators wait for each other: keep several sets, each for every so-many-th k, and add them at the
+  // end.
+  constexpr int64_t kHidesLatency = 8;
+  int64_t accumulators = width * vectorsOfPanel, sets = 1;
+  while (sets * accumulators < kHidesLatency && shape.k >= 4 * sets)
+    sets *= 2;
+  int64_t pitch = rhsPitch(vectorsOfPanel);
+  bool isPadded = packsRhs() || packsToScratch();
+
+  auto step = [&](Value x, Value w, int64_t k, MutableArrayRef<Value> sums) {
+    Values weights;
+    for (int64_t v = 0; v < vectorsOfPanel; ++v) {
+      bool isLast = v + 1 == vectorsOfPanel;
+      weights.push_back(loops.loadFirst(w, k * pitch + v * loops.lanes(),
+                                        isPadded || !isLast ? loops.lanes() : validLanes));
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      Value value = loops.broadcast(x, row * lhsRowStride + k * lhsDepthStride);
+      for (int64_t v = 0; v < vectorsOfPanel; ++v) {
+        Value &sum = sums[row * vectorsOfPanel + v];
+        sum = loops.fma(value, weights[v], sum);
+      }
+    }
+  };
+  auto depthLoop = [&](int64_t low, int64_t high, int64_t unroll, ValueRange initial) {
+    return loops.loop(loops.index(low), loops.index(high), unroll, initial, [&](Value k, ValueRange carried) {
+      Values sums(carried);
+      Value x = loops.at(lhs, loops.mul(k, lhsDepthStride)), w = loops.at(rhs, loops.mul(k, pitch));
+      for (int64_t u = 0; u < unroll; ++u)
+        step(x, w, u, MutableArrayRef<Value>(sums).slice(u * accumulators, accumulators));
+      return sums;
+    });
+  };
+  int64_t whole = shape.k / sets * sets;
+  Values sums = depthLoop(0, whole, sets, Values(sets * accumulators, loops.zero()));
+  for (int64_t half = sets / 2; half > 0; half /= 2)
+    for (int64_t i = 0; i < half * accumulators; ++i)
+      sums[i] = loops.addFloat(sums[i], sums[half * accumulators + i]);
+  sums.truncate(accumulators);
+  return whole == shape.k ? sums : depthLoop(whole, shape.k, 1, sums);
+}
+
+/// All tiles [firstTile, lastTile) of rows of one panel. `lhs` points to the first row, `rhs` to the panel.
+void TiledMatMul::emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Value panel, Value lhs, Value rhs,
+                            Value firstTile, Value lastTile, int64_t vectorsOfPanel, int64_t validLanes,
+                            const EpilogueFn &epilogue) const {
+  Value firstBlock = loops.mul(panel, tile.vectors);
+  rowTiles.forEachTile(loops, firstTile, lastTile, [&](const TileRun &run, Value firstRow) {
+    Value x = loops.at(lhs, loops.mul(firstRow, lhsRowStride));
+    Values sums = emitTile(loops, x, rhs, run.width, vectorsOfPanel, validLanes);
+    for (int64_t row = 0; row < run.width; ++row) {
+      SmallVector<PointIndex> before;
+      if (foldsBatch && product(shape.batch) != 1) {
+        Value rest = loops.add(firstRow, row);
+        before.push_back({loops.rem(rest, shape.m)});
+        rest = loops.div(rest, shape.m);
+        for (int64_t extent : llvm::reverse(shape.batch)) {
+          before.push_back({loops.rem(rest, extent)});
+          rest = loops.div(rest, extent);
+        }
+        std::reverse(before.begin(), before.end());
+      } else {
+        for (Value index : batchIndex)
+          before.push_back({index});
+        before.push_back({firstRow, row});
+      }
+      for (int64_t v = 0; v < vectorsOfPanel; ++v) {
+        AccumulatorPoint point;
+        point.value = sums[row * vectorsOfPanel + v];
+        point.before = before;
+        point.block = {firstBlock, v};
+        point.validLanes = v + 1 == vectorsOfPanel ? validLanes : loops.lanes();
+        epilogue(loops.opBuilder(), loops.location(), point);
+      }
+    }
+  });
+}
+
+void TiledMatMul::emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, Value begin,
+                       Value end, const EpilogueFn &epilogue) const {
+  if (taskCount() == 0)
+    return;
+  LoopBuilder loops(builder, loc, target.lanes());
+  SmallVector<int64_t> lhsStrides = batchStrides(shape.lhsBatch, shape.m * shape.k);
+  SmallVector<int64_t> rhsStrides =
+      batchStrides(shape.rhsBatch, packsRhs() ? panels * panelSize() : shape.k * shape.n);
+  loops.loop(begin, end, 1, [&](Value task) {
+    Value rest = task;
+    auto next = [&](int64_t extent) {
+      Value digit = loops.rem(rest, extent);
+      rest = loops.div(rest, extent);
+      return digit;
+    };
+    Value panel, band;
+    if (panelsInner)
+      panel = next(panels);
+    band = next(bands);
+    if (!panelsInner)
+      panel = next(panels);
+    SmallVector<Value> batchIndex(shape.batch.size(), loops.index(0));
+    Value left = lhs, right = rhs;
+    if (!foldsBatch)
+      for (size_t axis = shape.batch.size(); axis-- > 0;) {
+        batchIndex[axis] = next(shape.batch[axis]);
+        left = loops.at(left, loops.mul(batchIndex[axis], lhsStrides[axis]));
+        right = loops.at(right, loops.mul(batchIndex[axis], rhsStrides[axis]));
+      }
+    if (packsRhs())
+      right = loops.at(right, loops.mul(panel, panelSize()));
+    else
+      right = loops.at(right, loops.mul(panel, panelWidth() * (shape.transposeRhs ? shape.k : 1)));
+    Value firstTile = loops.mul(band, tilesPerBand);
+    Value lastTile = loops.min(loops.add(firstTile, tilesPerBand), loops.index(rowTiles.tileCount()));
+
+    auto emitVariant = [&](int64_t vectorsOfPanel, int64_t validLanes) {
+      Value source = right;
+      if (packsToScratch()) {
+        int64_t valid = (vectorsOfPanel - 1) * loops.lanes() + validLanes;
+        emitPackTransposed(loops, right, scratch, valid, shape.k, vectorsOfPanel * loops.lanes());
+        source = scratch;
+      }
+      emitPanel(loops, batchIndex, panel, left, source, firstTile, lastTile, vectorsOfPanel, validLanes,
+                epilogue);
+    };
+    int64_t lastVectors = vectors - (panels - 1) * tile.vectors;
+    int64_t lastLanes = shape.n - (vectors - 1) * loops.lanes();
+    if (panels == 1 || (lastVectors == tile.vectors && lastLanes == loops.lanes()))
+      emitVariant(lastVectors, lastLanes);
+    else
+      loops.ifEqual(
+          panel, loops.index(panels - 1), [&] { emitVariant(lastVectors, lastLanes); },
+          [&] { emitVariant(tile.vectors, loops.lanes()); });
+  });
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<MatMulPlan>> MatMulPlan::create(const MatMulShape &shape,
+                                                               const TargetDescription &target) {
+  return std::make_unique<TiledMatMul>(shape, target);
+}
+
+} // namespace tokamak::codegen
