@@ -24,6 +24,8 @@ void sumRow(const T *input, T *output, int64_t extent, int64_t stride, bool excl
 int tk_lib_cumsum(TkContext *context, const TkBuffer *inputs, const TkBuffer *outputs, const int64_t *ints,
                   const double *) {
   AxisView axis(inputs[0], normalizeAxis(ints[0], inputs[0].rank));
+  if (axis.extent == 0)
+    return TK_OK;
   bool exclusive = ints[1] != 0, reverse = ints[2] != 0;
   return visitNumber(inputs[0].dtype, [&](auto type) {
     using T = decltype(type);

@@ -16,8 +16,9 @@ double determinant(double *matrix, int64_t n) {
   for (int64_t column = 0; column < n; ++column) {
     int64_t pivot = column;
     for (int64_t row = column + 1; row < n; ++row)
-      if (fabs(matrix[row * n + column]) > fabs(matrix[pivot * n + column]))
-        pivot = row;
+      if (isNaN(matrix[row * n + column]) ||
+          fabs(matrix[row * n + column]) > fabs(matrix[pivot * n + column]))
+        pivot = row; // a NaN must not hide behind a zero pivot
     double *head = matrix + column * n, *chosen = matrix + pivot * n;
     if (chosen[column] == 0)
       return 0;
