@@ -25,23 +25,19 @@ DataType typeOf(Value value) {
   return *type;
 }
 
-/// Throws where a tensor of `type` cannot be computed with.
-static void checkSize(mlir::RankedTensorType type) {
+llvm::Error checkTensorSize(mlir::RankedTensorType type,
+                            llvm::function_ref<llvm::Error(const llvm::Twine &)> refuse) {
   std::optional<DataType> element = fromMlir(type.getElementType());
   int64_t bytes = element ? static_cast<int64_t>(byteSize(*element)) : 8;
-  bool overflow = false;
-  bool empty = llvm::is_contained(type.getShape(), 0);
+  // A zero extent makes the tensor empty, not its size computable: the other extents must still multiply.
   for (int64_t extent : type.getShape())
-    overflow |= llvm::MulOverflow(bytes, std::max<int64_t>(extent, 1), bytes) || bytes > maxTensorBytes;
-  if (overflow && !empty)
-    throw ImportFault{"a result would be larger than 4 TiB; check the shapes given"};
-  if (overflow)
-    throw ImportFault{
-        "a result has no elements and extents too large to compute with; check the shapes given"};
+    if (llvm::MulOverflow(bytes, std::max<int64_t>(extent, 1), bytes) || bytes > maxTensorBytes)
+      return refuse("a tensor would be larger than 4 TiB; check the shapes given");
+  return llvm::Error::success();
 }
 
 /// The constants of `operands` where the operation is worth folding, else nothing.
-static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation *op) {
+static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation *op, FoldBudget *budget) {
   int64_t elements = 0;
   for (mlir::Type type : op->getResultTypes())
     elements += llvm::cast<mlir::RankedTensorType>(type).getNumElements();
@@ -50,8 +46,13 @@ static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation 
   for (Value operand : op->getOperands())
     if (!operand.getDefiningOp<tk::ConstantOp>())
       return std::nullopt;
-  if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op); traffic && traffic.getFlops() > maxFoldedFlops)
+  int64_t flops = elements;
+  if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op))
+    flops = std::max(flops, traffic.getFlops());
+  if (flops > maxFoldedFlops || (budget && flops > budget->flops))
     return std::nullopt;
+  if (budget)
+    budget->flops -= flops;
   llvm::SmallVector<Tensor> constants;
   bool splat = true;
   for (Value operand : op->getOperands()) {
@@ -79,8 +80,10 @@ Values Body::ops(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<Named
     throw ImportFault{reason.empty() ? ("its operands do not fit (tk." + name + ")").str() : reason};
   mlir::Operation *op = *created;
   for (mlir::Type type : op->getResultTypes())
-    checkSize(llvm::cast<mlir::RankedTensorType>(type));
-  if (std::optional<llvm::SmallVector<Tensor>> constants = constantsToFold(op)) {
+    llvm::cantFail(
+        checkTensorSize(llvm::cast<mlir::RankedTensorType>(type),
+                        [](const llvm::Twine &why) -> llvm::Error { throw ImportFault{why.str()}; }));
+  if (std::optional<llvm::SmallVector<Tensor>> constants = constantsToFold(op, budget)) {
     mlir::FailureOr<llvm::SmallVector<Tensor>> folded = reference::evaluate(op, *constants);
     if (mlir::succeeded(folded)) {
       op->erase();

@@ -58,7 +58,7 @@ Result NodeContext::composite(ValueRange operands, llvm::function_ref<Values(Bod
     arguments.push_back(argument);
   }
 
-  Body body(inner, graph.loc);
+  Body body(inner, graph.loc, graph.budget);
   Values results = build(body, arguments);
   // Holds the results in the block while it is cleaned.
   Operation *yield = inner.create<tk::YieldOp>(graph.loc, ValueRange(results));

@@ -30,14 +30,22 @@ using Values = llvm::SmallVector<Value, 4>;
 /// One value an output of the node, or the reason why not (made by `NodeContext::error`).
 using Result = llvm::Expected<Values>;
 
+/// Work that folding may still do in one import, so that a small file cannot ask for hours of it. What does
+/// not fold stays an operation.
+struct FoldBudget {
+  int64_t flops = int64_t(1) << 31;
+};
+
 /// Builds tk operations. Constant operands fold at once (through the evaluator) when the result is small or
 /// all operands are splats, so shape arithmetic never reaches the graph. Operators broadcast and check as the
 /// dialect does; a shape fault throws `ImportFault`, which the node loop turns into the node's error line.
 class Body {
 public:
-  Body(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+  Body(mlir::OpBuilder &builder, mlir::Location loc, FoldBudget *budget = nullptr)
+      : builder(builder), loc(loc), budget(budget) {}
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  FoldBudget *budget;
 
   /// Any tk operator by name, one result.
   Value op(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
@@ -87,6 +95,10 @@ llvm::ArrayRef<int64_t> shapeOf(Value value);
 DataType typeOf(Value value);
 inline int64_t rankOf(Value value) { return static_cast<int64_t>(shapeOf(value).size()); }
 
+/// Fails, by `refuse`, where a tensor of this type is too large to compute with.
+llvm::Error checkTensorSize(mlir::RankedTensorType type,
+                            llvm::function_ref<llvm::Error(const llvm::Twine &)> refuse);
+
 /// Thrown by Body where operands do not fit; never crosses `Model::import`.
 struct ImportFault {
   std::string reason;
@@ -122,6 +134,8 @@ public:
   /// computed from hinted inputs (the model is then specialised on them). Throws an ImportFault that names
   /// the inputs it depends on and says `bind it with --bind NAME=FILE.npy`.
   virtual Tensor constantInput(int64_t i, llvm::StringRef what) = 0;
+  /// The same for any value of the graph.
+  virtual Tensor constantOf(Value value, llvm::StringRef what) = 0;
   llvm::SmallVector<int64_t> constantInts(int64_t i, llvm::StringRef what) {
     return constantInput(i, what).ints();
   }
@@ -141,6 +155,11 @@ public:
   Result composite1(ValueRange operands, llvm::function_ref<Value(Body &, ValueRange)> build) {
     return composite(operands, [&](Body &b, ValueRange x) { return Values{build(b, x)}; });
   }
+
+  /// The graph in an attribute; throws an ImportFault where there is none.
+  virtual const onnx::GraphProto &subgraph(llvm::StringRef attribute) const = 0;
+  /// To be called before operations that `importSubgraph` made are erased.
+  virtual void forgetValues() = 0;
 
   // Subgraphs (If, Loop, Scan): imports the graph of an attribute into `block` with `arguments` for its
   // inputs; outer names stay visible. Returns its outputs.

@@ -1,0 +1,79 @@
+//===- Import.cpp - the importer's front -----------------------------------------------------===//
+#include "import/Import.h"
+#include "import/ErrorLine.h"
+#include "import/Importer.h"
+#include "import/ModelFile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "reference/Evaluate.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+namespace tokamak::import {
+
+namespace {
+
+class LoadedModel final : public Model {
+public:
+  LoadedModel(std::unique_ptr<ModelFile> file, ModelSignature signature)
+      : file(std::move(file)), declared(std::move(signature)) {}
+
+  const ModelSignature &signature() const override { return declared; }
+
+  llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
+                                       const ImportOptions &options) const override {
+    mlir::DialectRegistry registry;
+    registry.insert<mlir::func::FuncDialect, tk::TkDialect>();
+    // Folding evaluates operations.
+    reference::registerReferenceModels(registry);
+    context.appendDialectRegistry(registry);
+    context.loadDialect<mlir::func::FuncDialect, tk::TkDialect>();
+    try {
+      return Importer(*file, declared, context, options).run();
+    } catch (const std::bad_alloc &) {
+      return errorLine(file->name, "", "needs more memory than there is; use smaller shapes");
+    }
+  }
+
+private:
+  std::unique_ptr<ModelFile> file;
+  ModelSignature declared;
+};
+
+llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef bytes, const std::string &name,
+                                            std::string folder) {
+  try {
+    llvm::Expected<std::unique_ptr<ModelFile>> file = loadModelFile(bytes, name, std::move(folder));
+    if (!file)
+      return file.takeError();
+    llvm::Expected<ModelSignature> signature = readSignature(**file);
+    if (!signature)
+      return signature.takeError();
+    return std::make_unique<LoadedModel>(std::move(*file), std::move(*signature));
+  } catch (const std::bad_alloc &) {
+    return errorLine(oneLine(name), "", "needs more memory than there is");
+  }
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Model>> Model::fromFile(const std::string &path) {
+  namespace fs = llvm::sys::fs;
+  fs::file_status status;
+  if (std::error_code code = fs::status(path, status))
+    return errorLine(oneLine(path), "", "cannot be read (" + code.message() + ")");
+  // Devices and pipes have no end, or none that comes soon.
+  if (status.type() != fs::file_type::regular_file)
+    return errorLine(oneLine(path), "", "is not a regular file; give an ONNX model");
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return errorLine(oneLine(path), "", "cannot be read (" + buffer.getError().message() + ")");
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  return load((*buffer)->getBuffer(), path, folder.empty() ? "." : folder.str());
+}
+
+llvm::Expected<std::unique_ptr<Model>> Model::fromMemory(const void *data, size_t size, std::string name) {
+  return load(llvm::StringRef(static_cast<const char *>(data), size), name, "");
+}
+
+} // namespace tokamak::import

@@ -1,0 +1,360 @@
+//===- Importer.cpp - one import of a model at concrete shapes -------------------------------===//
+#include "import/Importer.h"
+#include "import/ErrorLine.h"
+#include "import/Weights.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tokamak::import {
+
+/// Nodes that one import may visit: each node of the file this many times, and a free allowance.
+static constexpr int64_t maxVisitsPerNode = 64;
+static constexpr int64_t freeVisits = 100'000;
+static constexpr int maxCallDepth = 64;
+
+Value Scope::lookup(llvm::StringRef name) const {
+  for (const Scope *scope = this; scope; scope = scope->outer) {
+    if (auto it = scope->values.find(name); it != scope->values.end())
+      return it->second;
+    if (auto it = scope->refused.find(name); it != scope->refused.end())
+      throw ImportFault{it->second};
+  }
+  throw ImportFault{"uses the value '" + oneLine(name, 120) +
+                    "', which nothing defines; the file is damaged"};
+}
+
+//===----------------------------------------------------------------------------------------------------===//
+// One node
+//===----------------------------------------------------------------------------------------------------===//
+
+/// The node as its entry sees it.
+class ImportedNode final : public NodeContext {
+public:
+  ImportedNode(Importer &importer, const onnx::NodeProto &original, const onnx::NodeProto &resolved,
+               std::string place, int64_t opset, Values inputs, Body body, const Scope &scope,
+               const Frame &frame)
+      : NodeContext(resolved, opset, std::move(inputs), body), importer(importer), original(original),
+        place(std::move(place)), scope(scope), frame(frame) {}
+
+  std::optional<Tensor> tensorAttr(llvm::StringRef name) const override {
+    for (const onnx::AttributeProto &attribute : proto.attribute()) {
+      if (attribute.name() != name)
+        continue;
+      if (!attribute.has_t() && !attribute.has_sparse_tensor())
+        throw ImportFault{("attribute '" + name + "' must be a tensor").str()};
+      llvm::Expected<Tensor> tensor = attribute.has_t()
+                                          ? decodeTensor(attribute.t(), importer.file.folder)
+                                          : decodeSparse(attribute.sparse_tensor(), importer.file.folder);
+      if (!tensor)
+        throw ImportFault{("attribute '" + name + "' " + llvm::toString(tensor.takeError())).str()};
+      return *tensor;
+    }
+    return std::nullopt;
+  }
+
+  Tensor constantInput(int64_t i, llvm::StringRef what) override { return constantOf(input(i), what); }
+
+  Tensor constantOf(Value value, llvm::StringRef what) override {
+    if (std::optional<Tensor> constant = tk::constantValue(value))
+      return *constant;
+    return importer.specializer.evaluate(value, what);
+  }
+
+  void forgetValues() override { importer.specializer.forget(); }
+
+  llvm::Error error(const llvm::Twine &reason) const override {
+    return errorLine(importer.file.name, place, reason);
+  }
+
+  const onnx::GraphProto &subgraph(llvm::StringRef attribute) const override {
+    for (const onnx::AttributeProto &candidate : original.attribute())
+      if (candidate.name() == attribute && candidate.has_g())
+        return candidate.g();
+    throw ImportFault{("attribute '" + attribute + "' must be a graph").str()};
+  }
+
+  Result importSubgraph(llvm::StringRef attribute, ValueRange arguments, mlir::OpBuilder &at) override {
+    const onnx::GraphProto &graph = subgraph(attribute);
+    if (graph.input_size() != static_cast<int>(arguments.size()))
+      throw ImportFault{("its graph '" + attribute + "' has " + llvm::Twine(graph.input_size()) +
+                         " inputs, but " + llvm::Twine(arguments.size()) + " are needed; the file is damaged")
+                            .str()};
+    return importer.importGraph(graph, arguments, at, &scope, frame);
+  }
+
+  /// Before operator set 7 a binary operator broadcast its second operand only where asked, from `axis` on;
+  /// with unit axes behind it, that operand broadcasts as it does since.
+  void adoptLegacyBroadcast() {
+    if (inputs.size() != 2 || !inputs[0] || !inputs[1] || !hasAttr("broadcast") || !hasAttr("axis") ||
+        intAttr("broadcast", 0) == 0)
+      return;
+    int64_t rank = rankOf(inputs[0]), axis = intAttr("axis", 0);
+    axis += axis < 0 ? rank : 0;
+    int64_t behind = rank - axis - rankOf(inputs[1]);
+    if (axis < 0 || behind < 0)
+      throw ImportFault{"its attribute axis does not fit the shapes " + shapeText(shapeOf(inputs[0])) +
+                        " and " + shapeText(shapeOf(inputs[1]))};
+    llvm::SmallVector<int64_t> shape(shapeOf(inputs[1]));
+    shape.append(behind, 1);
+    inputs[1] = graph.reshape(inputs[1], shape);
+  }
+
+private:
+  Importer &importer;
+  const onnx::NodeProto &original;
+  std::string place;
+  const Scope &scope;
+  const Frame &frame;
+};
+
+/// The node with the attributes of the enclosing function call in place of references to them. Graphs stay
+/// behind: their nodes are resolved when they are imported.
+static onnx::NodeProto resolveAttributes(const onnx::NodeProto &node, const Frame &frame) {
+  onnx::NodeProto resolved;
+  resolved.set_op_type(node.op_type());
+  resolved.set_domain(node.domain());
+  resolved.set_name(node.name());
+  *resolved.mutable_input() = node.input();
+  *resolved.mutable_output() = node.output();
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (attribute.has_g() || attribute.graphs_size() > 0)
+      continue;
+    if (attribute.ref_attr_name().empty()) {
+      *resolved.add_attribute() = attribute;
+      continue;
+    }
+    // A reference to an attribute that the call leaves out leaves this one out as well.
+    auto given = frame.attributes.find(attribute.ref_attr_name());
+    if (given == frame.attributes.end())
+      continue;
+    onnx::AttributeProto &copy = *resolved.add_attribute();
+    copy = given->second;
+    copy.set_name(attribute.name());
+  }
+  return resolved;
+}
+
+Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, const Scope &scope,
+                            const Frame &frame) {
+  auto name = file.nodeNames.find(&node);
+  std::string nodeName = frame.prefix + (name == file.nodeNames.end() ? node.name() : name->second);
+  std::string place = nodePlace(nodeName, node.op_type());
+  auto fail = [&](const llvm::Twine &reason) { return errorLine(file.name, place, reason); };
+  if (nodesLeft-- <= 0)
+    return fail("loops and functions unfold into too many nodes; make the model smaller");
+  try {
+    bool refers = llvm::any_of(node.attribute(), [](const auto &a) { return !a.ref_attr_name().empty(); });
+    onnx::NodeProto copy;
+    if (refers)
+      copy = resolveAttributes(node, frame);
+    const onnx::NodeProto &resolved = refers ? copy : node;
+
+    Values inputs;
+    for (const std::string &input : node.input())
+      inputs.push_back(input.empty() ? Value() : scope.lookup(input));
+
+    mlir::Location loc = tk::onnxLocation(&context, nodeName, node.op_type());
+    Body body(at, loc, &folding);
+    llvm::StringRef domain = node.domain() == "ai.onnx" ? "" : llvm::StringRef(node.domain());
+    if (auto it = file.functions.find(functionKey(domain, node.op_type(), overloadOf(node)));
+        it != file.functions.end()) {
+      Frame inner;
+      inner.prefix = nodeName + "/";
+      inner.caller = &frame;
+      inner.function = it->second;
+      for (const onnx::AttributeProto &attribute : defaultAttributesOf(*it->second))
+        inner.attributes[attribute.name()] = attribute;
+      for (const onnx::AttributeProto &attribute : resolved.attribute())
+        inner.attributes[attribute.name()] = attribute;
+      return importCall(node, *it->second, std::move(inputs), at, inner);
+    }
+    auto opset = frame.opsets->find(domain);
+    const ImportFn *entry = Registry::get().find(node.op_type(), domain);
+    if (!entry && !domain.empty())
+      return fail("the domain '" + oneLine(domain, 60) +
+                  "' is not known; export the model with standard operators");
+    if (!entry)
+      return fail("this operator is not supported; replace it by others");
+    if (opset == frame.opsets->end())
+      return fail("the model does not say which version of domain '" + oneLine(domain, 60) +
+                  "' it uses; export the model again");
+    ImportedNode context(*this, node, resolved, place, opset->second, std::move(inputs), body, scope, frame);
+    if (domain.empty() && opset->second < 7)
+      context.adoptLegacyBroadcast();
+    Result results = (*entry)(context);
+    if (!results)
+      return results;
+    for (int i = 0; i < node.output_size(); ++i)
+      if (context.wantsOutput(i) && (i >= static_cast<int>(results->size()) || !(*results)[i]))
+        return fail("its output " + llvm::Twine(i) + " ('" + oneLine(node.output(i), 60) +
+                    "') is not supported; leave it out");
+    return results;
+  } catch (const ImportFault &fault) {
+    return fail(fault.reason);
+  }
+}
+
+//===----------------------------------------------------------------------------------------------------===//
+// Graphs and functions
+//===----------------------------------------------------------------------------------------------------===//
+
+llvm::Error Importer::importNodes(const Nodes &nodes, const void *owner, mlir::OpBuilder &at, Scope &scope,
+                                  const Frame &frame) {
+  auto order = file.orders.find(owner);
+  for (int i = 0; i < nodes.size(); ++i) {
+    const onnx::NodeProto &node = nodes[order == file.orders.end() ? i : order->second[i]];
+    Result results = importNode(node, at, scope, frame);
+    if (!results)
+      return results.takeError();
+    for (int j = 0; j < node.output_size(); ++j)
+      if (!node.output(j).empty())
+        scope.values[node.output(j)] = (*results)[j];
+  }
+  return llvm::Error::success();
+}
+
+Value Importer::constant(const void *key, const Tensor &tensor, mlir::OpBuilder &at) {
+  mlir::ElementsAttr &attr = constants[key];
+  if (!attr)
+    attr = tensor.toAttr(&context);
+  return at.create<tk::ConstantOp>(mlir::UnknownLoc::get(&context), tensor.mlirType(&context), attr);
+}
+
+void Importer::addInitializers(const onnx::GraphProto &graph, mlir::OpBuilder &at, Scope &scope) {
+  for (const onnx::TensorProto &initializer : graph.initializer()) {
+    if (auto it = file.weights.find(&initializer); it != file.weights.end())
+      scope.values[initializer.name()] = constant(&initializer, it->second, at);
+    else
+      scope.refused[initializer.name()] = file.refusedWeights.lookup(&initializer);
+  }
+  for (const onnx::SparseTensorProto &initializer : graph.sparse_initializer())
+    scope.values[initializer.values().name()] =
+        constant(&initializer, file.sparseWeights.lookup(&initializer), at);
+}
+
+Result Importer::importGraph(const onnx::GraphProto &graph, ValueRange arguments, mlir::OpBuilder &at,
+                             const Scope *outer, const Frame &frame) {
+  Scope scope(outer);
+  addInitializers(graph, at, scope);
+  // In a subgraph, an input with an initializer takes the argument: the initializer is only its default.
+  for (auto [input, argument] : llvm::zip(graph.input(), arguments))
+    scope.values[input.name()] = argument;
+  if (llvm::Error error = importNodes(graph.node(), &graph, at, scope, frame))
+    return std::move(error);
+  Values results;
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    Value value = scope.lookup(output.name());
+    if (!value)
+      throw ImportFault{"the output '" + oneLine(output.name(), 120) + "' of its graph is an omitted input"};
+    results.push_back(value);
+  }
+  return results;
+}
+
+Result Importer::importCall(const onnx::NodeProto &node, const onnx::FunctionProto &function, Values inputs,
+                            mlir::OpBuilder &at, const Frame &frame) {
+  int depth = 0;
+  for (const Frame *caller = frame.caller; caller; caller = caller->caller, ++depth)
+    if (caller->function == &function || depth > maxCallDepth)
+      throw ImportFault{"its function calls itself; functions must not be recursive"};
+  if (static_cast<int>(inputs.size()) > function.input_size())
+    throw ImportFault{"it has " + std::to_string(inputs.size()) + " inputs, but its function takes " +
+                      std::to_string(function.input_size())};
+  Scope scope;
+  for (int i = 0; i < function.input_size(); ++i)
+    scope.values[function.input(i)] = i < static_cast<int>(inputs.size()) ? inputs[i] : Value();
+
+  // Domains that the function does not mention have the version of the model.
+  Opsets opsets = file.opsets;
+  for (const onnx::OperatorSetIdProto &entry : function.opset_import())
+    opsets[entry.domain() == "ai.onnx" ? "" : entry.domain()] = entry.version();
+  Frame inner = frame;
+  inner.opsets = &opsets;
+  if (llvm::Error error = importNodes(function.node(), &function, at, scope, inner))
+    return std::move(error);
+  Values results;
+  for (int i = 0; i < node.output_size(); ++i) {
+    if (i >= function.output_size())
+      throw ImportFault{"it has " + std::to_string(node.output_size()) + " outputs, but its function gives " +
+                        std::to_string(function.output_size())};
+    results.push_back(scope.lookup(function.output(i)));
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------------------------------------===//
+
+/// Removes what no output needs, the last operation first so that chains disappear in one go.
+static void eraseDead(mlir::Block &block) {
+  for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (op.hasTrait<mlir::OpTrait::IsTerminator>())
+      continue;
+    if (op.use_empty()) {
+      op.erase();
+      continue;
+    }
+    for (mlir::Region &region : op.getRegions())
+      for (mlir::Block &inner : region)
+        eraseDead(inner);
+  }
+}
+
+llvm::Expected<ImportedModel> Importer::run() {
+  llvm::Expected<std::vector<std::vector<int64_t>>> shapes = bindShapes(file, signature, options);
+  if (!shapes)
+    return shapes.takeError();
+  nodesLeft = freeVisits + maxVisitsPerNode * static_cast<int64_t>(file.nodeNames.size());
+
+  mlir::Location unknown = mlir::UnknownLoc::get(&context);
+  ImportedModel imported;
+  imported.module = mlir::ModuleOp::create(unknown);
+  imported.onnxNodes = file.nodeCount;
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(imported.module->getBody());
+  auto func = builder.create<mlir::func::FuncOp>(unknown, "main", builder.getFunctionType({}, {}));
+  mlir::Block &entry = *func.addEntryBlock();
+  builder.setInsertionPointToEnd(&entry);
+
+  Scope scope;
+  llvm::SmallVector<llvm::StringRef> argumentNames;
+  addInitializers(file.proto.graph(), builder, scope);
+  for (auto [input, shape] : llvm::zip(signature.inputs, *shapes)) {
+    if (auto it = options.bound.find(input.name); it != options.bound.end()) {
+      scope.values[input.name] = Body(builder, unknown).constant(it->second.reshaped(shape));
+      continue;
+    }
+    auto type = mlir::RankedTensorType::get(shape, toMlir(input.type, &context));
+    if (llvm::Error error = checkTensorSize(type, [&](const llvm::Twine &reason) {
+          return errorLine(file.name, "input '" + oneLine(input.name, 120) + "'", reason);
+        }))
+      return std::move(error);
+    Value argument = entry.addArgument(type, unknown);
+    specializer.addArgument(argument, input.name);
+    scope.values[input.name] = argument;
+    argumentNames.push_back(input.name);
+  }
+
+  Frame frame;
+  frame.opsets = &file.opsets;
+  Values results;
+  try {
+    if (llvm::Error error =
+            importNodes(file.proto.graph().node(), &file.proto.graph(), builder, scope, frame))
+      return std::move(error);
+    for (const ModelSignature::Value &output : signature.outputs)
+      results.push_back(scope.lookup(output.name));
+  } catch (const ImportFault &fault) {
+    return errorLine(file.name, "an output", fault.reason);
+  }
+  builder.create<mlir::func::ReturnOp>(unknown, results);
+  func.setType(builder.getFunctionType(entry.getArgumentTypes(), ValueRange(results).getTypes()));
+  for (auto [i, argument] : llvm::enumerate(argumentNames))
+    func.setArgAttr(i, "tk.name", builder.getStringAttr(argument));
+  for (auto [i, output] : llvm::enumerate(signature.outputs))
+    func.setResultAttr(i, "tk.name", builder.getStringAttr(output.name));
+  eraseDead(entry);
+  imported.specialized.assign(specializer.usedInputs().begin(), specializer.usedInputs().end());
+  return imported;
+}
+
+} // namespace tokamak::import
