@@ -379,7 +379,7 @@ def Tk_DetOp : Tk_Opaque<"det"> {
 // Regions
 //===--------------------------------------------------------------------------------------------------------===//
 
-def Tk_YieldOp : Tk_Op<"yield", [Pure, Terminator, ReturnLike]> {
+def Tk_YieldOp : Tk_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["CompositeOp", "FusionOp", "IfOp", "LoopOp"]>]> {
   let summary = "the results of the enclosing region";
   let arguments = (ins Variadic<Tk_Tensor>:$results);
   let builders = [OpBuilder<(ins), [{}]>];

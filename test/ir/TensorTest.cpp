@@ -168,7 +168,8 @@ TEST_F(TensorTest, SplatsAndReshapes) {
 }
 
 TEST_F(TensorTest, AttributesOfEveryTypeAndSize) {
-  const llvm::SmallVector<int64_t> shapes[] = {{}, {1}, {0}, {2, 0, 3}, {7}, {9}, {3, 5}, {1024}, {1025}, {33, 70}};
+  const llvm::SmallVector<int64_t> shapes[] = {{},  {1},    {0},    {2, 0, 3}, {7},
+                                               {9}, {3, 5}, {1024}, {1025},    {33, 70}};
   for (DataType type : allTypes) {
     for (const llvm::SmallVector<int64_t> &shape : shapes) {
       Tensor zero(type, shape);

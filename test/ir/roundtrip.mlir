@@ -198,6 +198,7 @@ func.func @regions(%x: tensor<2x3xf32>, %c: tensor<i1>, %n: tensor<i64>) {
     %5 = tk.exp %arg0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
     // CHECK: tk.neg {{%[a-z0-9]+}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
     %6 = tk.neg %5 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    // CHECK: tk.yield {{%[a-z0-9]+}}, {{%[a-z0-9]+}} : tensor<2x3xf32>, tensor<2x3xf32>
     tk.yield %5, %6 : tensor<2x3xf32>, tensor<2x3xf32>
   } : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
   // CHECK: tk.fusion() {
