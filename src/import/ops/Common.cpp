@@ -46,6 +46,11 @@ int64_t product(IntsRef extents) {
   return n;
 }
 
+void checkTable(int64_t entries) {
+  if (entries > (int64_t(1) << 26))
+    fault("it needs a table of " + llvm::Twine(entries) + " entries, which is too large");
+}
+
 DataType dataType(int64_t onnxNumber) {
   switch (onnxNumber) {
   case 1:

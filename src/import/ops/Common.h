@@ -23,6 +23,9 @@ Ints axisRange(int64_t first, int64_t last);
 /// Product of extents; a fault where it does not fit in 2^62.
 int64_t product(IntsRef extents);
 
+/// A fault where a table of constants with that many entries would be too large to make.
+void checkTable(int64_t entries);
+
 /// A DataType from the number in an ONNX attribute; a fault for types that tensors here never have (strings,
 /// float8).
 DataType dataType(int64_t onnxNumber);
