@@ -22,27 +22,29 @@ typedef struct TkPool TkPool;
 
 /* What one run of a program needs besides its buffers; one run at a time uses a context. */
 typedef struct TkContext {
-  TkPool *pool;         /* NULL: everything runs on the calling thread */
-  char *scratch;        /* threads * scratch_stride bytes, 64-byte aligned */
+  TkPool *pool;          /* NULL: everything runs on the calling thread */
+  char *scratch;         /* threads * scratch_stride bytes, 64-byte aligned */
   size_t scratch_stride; /* at least the program's scratch_bytes, a multiple of 64 */
 } TkContext;
 
-/* One kernel: computes tasks [begin, end). `buffers` are its operands, then its results. `scratch` is private to the
- * calling thread for the duration of the call. Tasks are independent of each other. */
+/* One kernel: computes tasks [begin, end). `buffers` are its operands, then its results. `scratch` is private
+ * to the calling thread for the duration of the call. Tasks are independent of each other. */
 typedef void (*TkKernelFn)(void *const *buffers, int64_t begin, int64_t end, void *scratch);
 
-/* Runs all of [0, tasks) over the pool's threads (or on the caller where the pool is busy, absent, or tasks == 1) and
- * returns when they are done. */
+/* Runs all of [0, tasks) over the pool's threads (or on the caller where the pool is busy, absent, or tasks
+ * == 1) and returns when they are done. */
 void tk_parallel_for(TkContext *context, TkKernelFn kernel, void *const *buffers, int64_t tasks);
 
-/* An opaque operator. The order of `ints` and `floats` is documented at each function in Library.h. Returns 0, or an
- * error code (see tk_library_error) where the data makes the operator undefined (an index out of range). */
-typedef int (*TkLibraryFn)(TkContext *context, const TkBuffer *inputs, const TkBuffer *outputs, const int64_t *ints,
-                           const double *floats);
+/* An opaque operator. The order of `ints` and `floats` is documented at each function in Library.h. Returns
+ * 0, or an error code (see tk_library_error) where the data makes the operator undefined (an index out of
+ * range). */
+typedef int (*TkLibraryFn)(TkContext *context, const TkBuffer *inputs, const TkBuffer *outputs,
+                           const int64_t *ints, const double *floats);
 const char *tk_library_error(int code);
 
-/* The compiled program. `arena` (64-byte aligned) holds the intermediate values, `weights` the packed constants,
- * `inputs` and `outputs` the caller's buffers in the order of the signature. Returns 0 or a library error code. */
+/* The compiled program. `arena` (64-byte aligned) holds the intermediate values, `weights` the packed
+ * constants, `inputs` and `outputs` the caller's buffers in the order of the signature. Returns 0 or a
+ * library error code. */
 typedef int (*TkProgramFn)(TkContext *context, char *arena, const char *weights, void *const *inputs,
                            void *const *outputs);
 

@@ -76,11 +76,9 @@ AxisTaps tapsAt(double normalized, int64_t extent, const Parameters &parameters)
   if (parameters.mode == Mode::Nearest)
     x = nearbyint(x);
   if (x < low || x > high) {
-    if (parameters.padding == Padding::Border)
-      x = x < 0 ? 0 : x > size - 1 ? size - 1 : x;
-    else if (parameters.padding == Padding::Reflection)
+    if (parameters.padding == Padding::Reflection)
       x = reflect(x, low, high);
-    else // all pixels that far off are zeros; keeps infinities out of the weights
+    else // that far off all pixels are alike; keeps infinities out of the weights
       x = x < -4 ? -4 : x > size + 4 ? size + 4 : x;
   }
   AxisTaps taps;

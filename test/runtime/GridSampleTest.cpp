@@ -70,6 +70,11 @@ TEST(GridSampleRow, CubicReproducesALine) {
   EXPECT_NEAR(sampleRow({1, 0, 0, 0}, {0}, Cubic, Zeros, 1)[0], -0.09375f, 1e-6);
 }
 
+TEST(GridSampleRow, CubicBorderRepeatsTheLastPixel) {
+  // At x = -0.5 the four pixels are 0, 0, 0 (repeated) and 1.
+  EXPECT_NEAR(sampleRow({2, 4, 4}, {-1.5f}, Cubic, Border, 1)[0], 2 - 2 * 0.09375f, 1e-6);
+}
+
 TEST(GridSampleRow, CoordinatesThatAreNoNumbers) {
   std::vector<float> row{1, 2, 3}, coordinates{NAN, INFINITY, -INFINITY, 1e30f, -1e30f};
   for (int64_t mode : {Linear, Nearest, Cubic})
