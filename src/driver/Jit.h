@@ -1,0 +1,32 @@
+//===- Jit.h - relocatable objects as code that can be called ----------------------------===//
+#pragma once
+#include "runtime/Abi.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace tokamak::driver {
+
+/// Loaded machine code; the code lives as long as this does.
+class Jit {
+public:
+  /// Links `objects` (x86-64 ELF) with the runtime library, libm and libc of this process and looks up
+  /// `entry`.
+  static llvm::Expected<std::unique_ptr<Jit>> load(llvm::ArrayRef<std::string> objects,
+                                                   llvm::StringRef entry);
+  ~Jit();
+  TkProgramFn entry() const { return function; }
+
+private:
+  Jit();
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  TkProgramFn function = nullptr;
+};
+
+} // namespace tokamak::driver

@@ -1,0 +1,150 @@
+//===- Pipeline.cpp - from an ONNX model to machine code ----------------------------------===//
+#include "driver/Pipeline.h"
+#include "codegen/expression/Register.h"
+#include "driver/Diagnostics.h"
+#include "driver/Fault.h"
+#include "driver/Reproducer.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "reference/Evaluate.h"
+#include "llvm/Support/Format.h"
+#include <chrono>
+
+namespace tokamak::driver {
+
+static_assert(static_cast<int>(Fusion::Full) == static_cast<int>(FusionMode::Full) &&
+                  static_cast<int>(Fusion::None) == static_cast<int>(FusionMode::None),
+              "the public fusion modes are those of the passes");
+
+namespace {
+/// Announces a stage, and prints how long it took where asked to.
+class Stage {
+public:
+  Stage(const CompileOptions &options, const char *name)
+      : timing(options.timing), name(name), start(std::chrono::steady_clock::now()) {
+    if (options.onStage)
+      options.onStage(name);
+  }
+  ~Stage() {
+    if (!timing)
+      return;
+    std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    llvm::errs() << llvm::format("%10.1f ms  %s\n", elapsed.count(), name);
+  }
+
+private:
+  bool timing;
+  const char *name;
+  std::chrono::steady_clock::time_point start;
+};
+} // namespace
+
+std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  registry.insert<tk::TkDialect, mlir::func::FuncDialect>();
+  reference::registerReferenceModels(registry);
+  codegen::registerExpressionModels(registry);
+  // One compilation is one thread: a session may be one of many in its process.
+  auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+llvm::Expected<PartitionedModel> importModel(const import::Model &model, const CompileOptions &options) {
+  Stage stage(options, "reading the graph");
+  PartitionedModel result;
+  result.context = makeContext();
+  DiagnosticCollector diagnostics(result.context.get());
+  llvm::Expected<import::ImportedModel> imported = model.import(*result.context, options.import);
+  if (!imported)
+    return inputFault(toString(imported.takeError()));
+  result.imported = std::move(imported->module);
+  result.specialized = std::move(imported->specialized);
+  result.onnxNodes = imported->onnxNodes;
+  if (mlir::failed(mlir::verify(*result.imported)))
+    return internalFault(diagnostics.firstError("the imported graph is not valid"));
+  return result;
+}
+
+/// Rewrites and partitions `result.module`.
+static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &options) {
+  Stage stage(options, "rewriting and fusing");
+  DiagnosticCollector diagnostics(result.context.get());
+  result.module = result.imported->clone();
+  PipelineOptions passes;
+  passes.fusion = static_cast<FusionMode>(options.fusion);
+  passes.disabledPasses = options.disabledPasses;
+  passes.fuel = options.fuel;
+  passes.printAfterChange = options.printAfterChange;
+  passes.timing = options.timing;
+  passes.decisions = &result.decisions;
+  passes.removed = &result.removed;
+  if (mlir::failed(runPipeline(*result.module, passes)))
+    return internalFault(diagnostics.firstError("a pass failed without saying why"));
+  return llvm::Error::success();
+}
+
+static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOptions &options,
+                                const TargetDescription &target, CompiledModel &result) {
+  Stage stage(options, "generating code");
+  DiagnosticCollector diagnostics(partitioned.context.get());
+  auto main = partitioned.module->lookupSymbol<mlir::func::FuncOp>("main");
+  result.traffic = analysis::trafficOf(main.getBody().front());
+  result.specialized = partitioned.specialized;
+  result.onnxNodes = partitioned.onnxNodes;
+  codegen::CodegenOptions codegen;
+  codegen.emit = options.emit;
+  codegen.emitted = &result.emitted;
+  llvm::Expected<codegen::CompiledProgram> program =
+      codegen::compileProgram(*partitioned.module, target, codegen);
+  if (!program)
+    return internalFault(diagnostics.firstError(toString(program.takeError())));
+  result.program = std::move(*program);
+  return llvm::Error::success();
+}
+
+/// Runs one stage behind the import; a fault in it, or a crash where crashes are contained, leaves a
+/// reproducer.
+static llvm::Error contained(PartitionedModel &model, const CompileOptions &options, llvm::StringRef what,
+                             llvm::function_ref<llvm::Error()> stage) {
+  if (options.reproducerDirectory.empty())
+    return stage();
+  Status status;
+  if (!runContained([&] { status = toStatus(stage(), StatusCode::Internal); }))
+    status = {StatusCode::Internal, ("Tokamak crashed while " + what).str()};
+  if (status.ok())
+    return llvm::Error::success();
+  if (status.code == StatusCode::Internal) {
+    std::string path = writeReproducer(*model.imported, options, status.message);
+    if (!path.empty())
+      status.message += "; this is a fault in Tokamak, " + path + " reproduces it";
+  }
+  return llvm::make_error<Fault>(status.code, status.message);
+}
+
+llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, const CompileOptions &options) {
+  llvm::Expected<PartitionedModel> result = importModel(model, options);
+  if (!result)
+    return result.takeError();
+  if (llvm::Error error =
+          contained(*result, options, "rewriting and fusing", [&] { return runPasses(*result, options); }))
+    return std::move(error);
+  return result;
+}
+
+llvm::Expected<CompiledModel> compileModel(const import::Model &model, const CompileOptions &options) {
+  llvm::Expected<TargetDescription> target = TargetDescription::forCpu(options.targetCpu);
+  if (!target)
+    return llvm::make_error<Fault>(StatusCode::Misuse, oneLine(toString(target.takeError())));
+  llvm::Expected<PartitionedModel> partitioned = partitionModel(model, options);
+  if (!partitioned)
+    return partitioned.takeError();
+  CompiledModel result;
+  if (llvm::Error error = contained(*partitioned, options, "generating code",
+                                    [&] { return generateCode(*partitioned, options, *target, result); }))
+    return std::move(error);
+  return result;
+}
+
+} // namespace tokamak::driver

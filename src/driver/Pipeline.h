@@ -1,0 +1,58 @@
+//===- Pipeline.h - from an ONNX model to machine code ------------------------------------===//
+#pragma once
+#include "analysis/Traffic.h"
+#include "codegen/Program.h"
+#include "fusion/Decision.h"
+#include "import/Import.h"
+#include "rewrite/PassRunner.h"
+#include "tokamak/Session.h"
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tokamak::driver {
+
+struct CompileOptions {
+  import::ImportOptions import;
+  Fusion fusion = Fusion::Full;
+  std::string targetCpu = "native";
+  std::vector<std::string> disabledPasses;
+  int64_t fuel = -1; ///< rewrites and fusions applied at most; -1: all
+  bool printAfterChange = false;
+  bool timing = false;
+  std::string reproducerDirectory; ///< a fault of ours leaves tokamak-crash-*.mlir there; empty: nowhere
+  std::function<void(const char *stage)> onStage;
+  std::string emit; ///< "kernels", "llvm" or "asm": what `CompiledModel::emitted` shall hold
+};
+
+/// A model as fusion groups, before any code. The module lives in the context.
+struct PartitionedModel {
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> imported; ///< as it was before the passes
+  mlir::OwningOpRef<mlir::ModuleOp> module;   ///< partitioned
+  std::vector<std::string> specialized;       ///< see import::ImportedModel
+  int64_t onnxNodes = 0;
+  DecisionLog decisions;
+  std::vector<std::pair<std::string, std::string>> removed; ///< ONNX node, why it is not in any group
+};
+
+struct CompiledModel {
+  codegen::CompiledProgram program;
+  std::vector<std::string> specialized;
+  int64_t onnxNodes = 0;
+  analysis::Traffic traffic; ///< of one run
+  std::string emitted;       ///< see CompileOptions::emit
+};
+
+/// A context in which tk modules can be read, evaluated and compiled. One thread at a time.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Import only: the graph as tk operators.
+llvm::Expected<PartitionedModel> importModel(const import::Model &model, const CompileOptions &options);
+/// Import, rewrites, partition.
+llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, const CompileOptions &options);
+/// The whole way to machine code.
+llvm::Expected<CompiledModel> compileModel(const import::Model &model, const CompileOptions &options);
+
+} // namespace tokamak::driver

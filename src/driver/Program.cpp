@@ -1,0 +1,77 @@
+//===- Program.cpp - a compiled program, loaded and ready to run --------------------------===//
+#include "driver/Program.h"
+#include "driver/Fault.h"
+#include <cstdlib>
+#include <cstring>
+
+namespace tokamak::driver {
+
+static std::vector<ValueInfo> publicValues(llvm::ArrayRef<codegen::ProgramValue> values) {
+  std::vector<ValueInfo> infos;
+  for (const codegen::ProgramValue &value : values) {
+    ValueInfo info;
+    info.name = value.name;
+    info.type = static_cast<ElementType>(value.type);
+    info.shape = value.shape;
+    info.symbols.resize(value.shape.size());
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+std::vector<TkValueInfo> Program::describe(llvm::ArrayRef<ValueInfo> values) {
+  std::vector<TkValueInfo> result;
+  for (const ValueInfo &value : values) {
+    size_t bytes = elementBytes(value.type);
+    for (int64_t extent : value.shape)
+      bytes *= static_cast<size_t>(extent);
+    result.push_back({value.name.c_str(), static_cast<int32_t>(value.type),
+                      static_cast<int32_t>(value.shape.size()), value.shape.data(), bytes});
+  }
+  return result;
+}
+
+llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, TkPool *pool) {
+  codegen::CompiledProgram &code = compiled.program;
+  std::shared_ptr<Program> program(new Program);
+  auto jit = Jit::load(code.objects, code.entry);
+  if (!jit)
+    return internalFault("loading the compiled program: " + toString(jit.takeError()));
+  program->jit = std::move(*jit);
+
+  size_t bytes = (code.weights.size() + 64) / 64 * 64;
+  auto *weights = static_cast<char *>(std::aligned_alloc(64, bytes));
+  if (!weights)
+    return inputFault("out of memory: the model's weights take " + llvm::Twine(bytes) + " bytes");
+  program->weights = {weights, std::free};
+  std::memcpy(weights, code.weights.data(), code.weights.size());
+
+  ProgramInfo &info = program->programInfo;
+  info.inputs = publicValues(code.inputs);
+  info.outputs = publicValues(code.outputs);
+  info.nodes = static_cast<size_t>(compiled.onnxNodes);
+  info.kernels = code.kernelCount;
+  info.arenaBytes = code.arenaBytes;
+  info.weightBytes = code.weights.size();
+  info.bytesMoved = compiled.traffic.bytesRead + compiled.traffic.bytesWritten + compiled.traffic.weightBytes;
+  info.flops = compiled.traffic.flops;
+
+  program->inputs = program->describe(info.inputs);
+  program->outputs = program->describe(info.outputs);
+  program->modelInfo = {program->jit->entry(),
+                        weights,
+                        code.arenaBytes,
+                        code.scratchBytes,
+                        static_cast<int32_t>(program->inputs.size()),
+                        static_cast<int32_t>(program->outputs.size()),
+                        program->inputs.data(),
+                        program->outputs.data()};
+  program->model = tk_model_create(&program->modelInfo, pool);
+  if (!program->model)
+    return inputFault("out of memory");
+  return program;
+}
+
+Program::~Program() { tk_model_destroy(model); }
+
+} // namespace tokamak::driver

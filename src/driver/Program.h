@@ -1,0 +1,38 @@
+//===- Program.h - a compiled program, loaded and ready to run ----------------------------===//
+#pragma once
+#include "driver/Jit.h"
+#include "driver/Pipeline.h"
+#include "runtime/Model.h"
+#include <memory>
+
+namespace tokamak::driver {
+
+/// A program for one set of input shapes: its code, its weights, and the memory of its runs. Several threads
+/// may run it at once.
+class Program {
+public:
+  /// Links and loads `model` to run on `pool` (borrowed).
+  static llvm::Expected<std::shared_ptr<Program>> load(CompiledModel model, TkPool *pool);
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  /// One pointer an input and output, in the order of info(). Returns a code of the runtime library.
+  int run(void *const *inputs, void *const *outputs) { return tk_model_run(model, inputs, outputs); }
+
+  const ProgramInfo &info() const { return programInfo; }
+  ProgramInfo &info() { return programInfo; }
+
+private:
+  Program() = default;
+  std::vector<TkValueInfo> describe(llvm::ArrayRef<ValueInfo> values);
+
+  std::unique_ptr<Jit> jit;
+  std::unique_ptr<char, void (*)(void *)> weights{nullptr, nullptr}; ///< 64-byte aligned
+  ProgramInfo programInfo;
+  std::vector<TkValueInfo> inputs, outputs; ///< point into programInfo
+  TkModelInfo modelInfo{};
+  TkModel *model = nullptr;
+};
+
+} // namespace tokamak::driver

@@ -1,0 +1,341 @@
+//===- Session.cpp - the C++ interface: load a model, run it ------------------------------===//
+#include "tokamak/Session.h"
+#include "driver/Pipeline.h"
+#include "driver/ProgramCache.h"
+#include "driver/Shapes.h"
+#include "runtime/ThreadPool.h"
+#include <chrono>
+#include <cstring>
+#include <new>
+
+namespace tokamak {
+
+using namespace driver;
+
+static_assert(static_cast<int>(ElementType::BFloat16) == static_cast<int>(DataType::BFloat16) &&
+                  static_cast<int>(ElementType::Bool) == static_cast<int>(DataType::Bool),
+              "the public element types are those of the compiler");
+
+size_t elementBytes(ElementType type) { return byteSize(static_cast<DataType>(type)); }
+const char *elementTypeName(ElementType type) { return name(static_cast<DataType>(type)).data(); }
+
+HostTensor::HostTensor(ElementType type, Shape dims) : type(type), shape(std::move(dims)) {
+  bytes.resize(elements() * elementBytes(type));
+}
+
+size_t HostTensor::elements() const {
+  size_t count = 1;
+  for (int64_t extent : shape)
+    count *= static_cast<size_t>(extent);
+  return count;
+}
+
+/// Runs `body`, and turns what it throws into a status: the standard library reports only exhausted memory
+/// that way.
+template <typename Body>
+static auto guarded(Body body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return Status{StatusCode::InvalidInput, "out of memory"};
+  } catch (const std::length_error &) {
+    return Status{StatusCode::InvalidInput, "out of memory"};
+  }
+}
+
+struct Session::Impl {
+  Impl(std::unique_ptr<import::Model> model, SessionOptions options)
+      : model(std::move(model)), options(std::move(options)), cache(this->options.cachedPrograms),
+        pool(tk_pool_create(this->options.threads > 0 ? this->options.threads : tk_core_count())) {
+    updateSignature();
+  }
+  ~Impl() {
+    cache.clear();
+    tk_pool_destroy(pool);
+  }
+
+  void updateSignature();
+  llvm::Expected<std::shared_ptr<Program>> program(llvm::ArrayRef<Shape> shapes,
+                                                   llvm::ArrayRef<KnownValue> values);
+  llvm::Expected<std::shared_ptr<Program>> compile(llvm::ArrayRef<Shape> shapes,
+                                                   llvm::ArrayRef<KnownValue> values);
+  llvm::Error checkViews(llvm::StringRef role, llvm::ArrayRef<ValueInfo> declared,
+                         std::span<const TensorView> views);
+
+  std::unique_ptr<import::Model> model;
+  SessionOptions options;
+  std::map<std::string, Tensor> bound;
+  std::vector<ValueInfo> inputs, outputs;
+  ProgramCache cache;
+  std::mutex compiling; ///< one compilation at a time
+  TkPool *pool;
+};
+
+static std::vector<ValueInfo> publicSignature(llvm::ArrayRef<import::ModelSignature::Value> values,
+                                              const std::map<std::string, Tensor> &bound) {
+  std::vector<ValueInfo> infos;
+  for (const auto &value : values) {
+    if (!bound.count(value.name))
+      infos.push_back(
+          {value.name, static_cast<ElementType>(value.type), value.ranked, value.shape, value.symbols});
+  }
+  return infos;
+}
+
+void Session::Impl::updateSignature() {
+  inputs = publicSignature(model->signature().inputs, bound);
+  outputs = publicSignature(model->signature().outputs, {});
+}
+
+/// A tensor of the compiler with a copy of the bytes.
+static Tensor toTensor(ElementType type, llvm::ArrayRef<int64_t> shape, const void *bytes) {
+  Tensor tensor(static_cast<DataType>(type), shape);
+  if (tensor.byteCount())
+    std::memcpy(tensor.mutableBytes(), bytes, tensor.byteCount());
+  return tensor;
+}
+
+llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<Shape> shapes,
+                                                                llvm::ArrayRef<KnownValue> values) {
+  // A value on which a shape depends is short; longer ones need not be copied.
+  constexpr size_t longestHint = 1 << 16;
+  auto start = std::chrono::steady_clock::now();
+  CompileOptions compile;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    compile.import.shapes[input.name] = shapes[i];
+    if (values[i].known && values[i].bytes <= longestHint)
+      compile.import.hints[input.name] = toTensor(input.type, shapes[i], values[i].data);
+  }
+  compile.import.bound = bound;
+  compile.fusion = options.fusion;
+  compile.targetCpu = options.targetCpu;
+  compile.disabledPasses = options.disabledPasses;
+  compile.fuel = options.fuel;
+  compile.printAfterChange = options.printAfterChange;
+  compile.timing = options.timing;
+  compile.reproducerDirectory = options.reproducerDirectory;
+  compile.onStage = options.onStage;
+  llvm::Expected<CompiledModel> compiled = compileModel(*model, compile);
+  if (!compiled)
+    return compiled.takeError();
+
+  llvm::SmallVector<size_t> specialized;
+  for (const std::string &name : compiled->specialized) {
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      if (input.name == name)
+        specialized.push_back(i);
+    }
+  }
+  llvm::Expected<std::shared_ptr<Program>> program = Program::load(std::move(*compiled), pool);
+  if (!program)
+    return program.takeError();
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  (*program)->info().compileMs = elapsed.count();
+  cache.insert(shapes, specialized, values, *program);
+  return program;
+}
+
+llvm::Expected<std::shared_ptr<Program>> Session::Impl::program(llvm::ArrayRef<Shape> shapes,
+                                                                llvm::ArrayRef<KnownValue> values) {
+  if (auto found = cache.find(shapes, values))
+    return found;
+  std::lock_guard<std::mutex> lock(compiling);
+  if (auto found = cache.find(shapes, values)) // by the thread that held the lock
+    return found;
+  return compile(shapes, values);
+}
+
+/// Number, type and memory of the views; shapes are the callers' matter.
+llvm::Error Session::Impl::checkViews(llvm::StringRef role, llvm::ArrayRef<ValueInfo> declared,
+                                      std::span<const TensorView> views) {
+  if (views.size() != declared.size())
+    return inputFault("the model has " + llvm::Twine(declared.size()) + " " + role + "s, " +
+                      llvm::Twine(views.size()) + " were given" + listNames(role.str() + "s", declared));
+  for (auto [info, view] : llvm::zip(declared, views)) {
+    if (view.type != info.type)
+      return inputFault(role + " '" + info.name + "' is " + elementTypeName(info.type) +
+                        ", a tensor of type " + std::to_string(static_cast<int>(view.type)) + " was given");
+    std::optional<int64_t> count =
+        elementCount(llvm::ArrayRef<int64_t>(view.shape.data(), view.shape.size()), elementBytes(view.type));
+    if (!count)
+      return inputFault(role + " '" + info.name + "': shape " +
+                        shapeText(llvm::ArrayRef<int64_t>(view.shape.data(), view.shape.size())) +
+                        " has a negative extent or is too large");
+    if (*count && !view.data)
+      return llvm::make_error<Fault>(StatusCode::Misuse,
+                                     (role + " '" + info.name + "': the data pointer is null").str());
+  }
+  return llvm::Error::success();
+}
+
+Session::Session() = default;
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::fromFile(const std::string &path, SessionOptions options) {
+  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+    auto model = import::Model::fromFile(path);
+    if (!model)
+      return toStatus(model.takeError());
+    std::unique_ptr<Session> session(new Session);
+    session->impl = std::make_unique<Impl>(std::move(*model), std::move(options));
+    return session;
+  });
+}
+
+Result<std::unique_ptr<Session>> Session::fromMemory(const void *data, size_t size, SessionOptions options,
+                                                     const std::string &name) {
+  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+    if (!data && size)
+      return Status{StatusCode::Misuse, "the model's data pointer is null"};
+    auto model = import::Model::fromMemory(data, size, name);
+    if (!model)
+      return toStatus(model.takeError());
+    std::unique_ptr<Session> session(new Session);
+    session->impl = std::make_unique<Impl>(std::move(*model), std::move(options));
+    return session;
+  });
+}
+
+const std::vector<ValueInfo> &Session::inputs() const { return impl->inputs; }
+const std::vector<ValueInfo> &Session::outputs() const { return impl->outputs; }
+
+/// The type and shape of a value for a declared input of any shape that fits.
+static llvm::Error checkValue(const ValueInfo &input, const HostTensor &value) {
+  if (value.type != input.type)
+    return inputFault("input '" + input.name + "' is " + elementTypeName(input.type) + ", not " +
+                      elementTypeName(value.type));
+  std::optional<int64_t> count = elementCount(value.shape, elementBytes(value.type));
+  if (!count || value.bytes.size() != static_cast<size_t>(*count) * elementBytes(value.type))
+    return llvm::make_error<Fault>(StatusCode::Misuse, "input '" + input.name + "': shape " +
+                                                           shapeText(value.shape) + " does not fit its " +
+                                                           std::to_string(value.bytes.size()) + " bytes");
+  return llvm::Error::success();
+}
+
+Status Session::bind(const std::string &input, HostTensor value) {
+  return guarded([&]() -> Status {
+    for (const ValueInfo &info : impl->inputs) {
+      if (info.name != input)
+        continue;
+      if (llvm::Error error = checkValue(info, value))
+        return toStatus(std::move(error));
+      // Symbols are checked against the other inputs when their shapes are known.
+      if (auto shapes = resolveShapes(info, {{input, value.shape}}); !shapes)
+        return toStatus(shapes.takeError());
+      impl->bound[input] = toTensor(value.type, value.shape, value.bytes.data());
+      impl->updateSignature();
+      impl->cache.clear();
+      return {};
+    }
+    return {StatusCode::InvalidInput,
+            "there is no input '" + input + "' to bind" + listNames("inputs", impl->inputs)};
+  });
+}
+
+Result<ProgramInfo> Session::prepare(const std::map<std::string, Shape> &shapes,
+                                     const std::vector<NamedTensor> &values) {
+  return guarded([&]() -> Result<ProgramInfo> {
+    std::map<std::string, Shape> given = shapes;
+    std::vector<KnownValue> known(impl->inputs.size());
+    for (const NamedTensor &value : values) {
+      auto input =
+          llvm::find_if(impl->inputs, [&](const ValueInfo &info) { return info.name == value.name; });
+      if (input == impl->inputs.end())
+        return Status{StatusCode::InvalidInput,
+                      "there is no input '" + value.name + "'" + listNames("inputs", impl->inputs)};
+      if (llvm::Error error = checkValue(*input, value.tensor))
+        return toStatus(std::move(error));
+      auto [it, inserted] = given.insert({value.name, value.tensor.shape});
+      if (!inserted && it->second != value.tensor.shape)
+        return Status{StatusCode::InvalidInput, "input '" + value.name + "': its value has shape " +
+                                                    shapeText(value.tensor.shape) + ", but " +
+                                                    shapeText(it->second) + " was asked for"};
+      known[static_cast<size_t>(input - impl->inputs.begin())] = {true, value.tensor.bytes.data(),
+                                                                  value.tensor.bytes.size()};
+    }
+    auto concrete = resolveShapes(impl->inputs, given);
+    if (!concrete)
+      return toStatus(concrete.takeError());
+    auto program = impl->program(*concrete, known);
+    if (!program)
+      return toStatus(program.takeError());
+    return (*program)->info();
+  });
+}
+
+Status Session::run(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
+  return guarded([&]() -> Status {
+    if (llvm::Error error = impl->checkViews("input", impl->inputs, inputs))
+      return toStatus(std::move(error));
+    std::vector<Shape> shapes;
+    llvm::SmallVector<KnownValue> known;
+    llvm::SmallVector<void *> inputPointers, outputPointers;
+    for (const TensorView &view : inputs) {
+      shapes.emplace_back(view.shape.begin(), view.shape.end());
+      size_t bytes = static_cast<size_t>(*elementCount(shapes.back(), elementBytes(view.type))) *
+                     elementBytes(view.type);
+      known.push_back({true, view.data, bytes});
+      inputPointers.push_back(view.data);
+    }
+    std::shared_ptr<Program> program = impl->cache.find(shapes, known);
+    if (!program) {
+      std::map<std::string, Shape> given;
+      for (auto [info, shape] : llvm::zip(impl->inputs, shapes))
+        given[info.name] = shape;
+      if (auto fits = resolveShapes(impl->inputs, given); !fits)
+        return toStatus(fits.takeError());
+      auto compiled = impl->program(shapes, known);
+      if (!compiled)
+        return toStatus(compiled.takeError());
+      program = std::move(*compiled);
+    }
+
+    if (llvm::Error error = impl->checkViews("output", program->info().outputs, outputs))
+      return toStatus(std::move(error));
+    for (auto [info, view] : llvm::zip(program->info().outputs, outputs)) {
+      llvm::ArrayRef<int64_t> shape(view.shape.data(), view.shape.size());
+      if (shape != llvm::ArrayRef<int64_t>(info.shape))
+        return {StatusCode::InvalidInput, "output '" + info.name + "' has shape " + shapeText(info.shape) +
+                                              " for these inputs, the buffer given has " + shapeText(shape)};
+      outputPointers.push_back(view.data);
+    }
+    if (int code = program->run(inputPointers.data(), outputPointers.data()))
+      return {StatusCode::InvalidInput, std::string("running the model: ") + tk_library_error(code)};
+    return {};
+  });
+}
+
+Result<std::vector<NamedTensor>> Session::run(const std::vector<NamedTensor> &inputs) {
+  return guarded([&]() -> Result<std::vector<NamedTensor>> {
+    std::vector<TensorView> inputViews, outputViews;
+    for (const NamedTensor &given : inputs) {
+      if (llvm::none_of(impl->inputs, [&](const ValueInfo &info) { return info.name == given.name; }))
+        return Status{StatusCode::InvalidInput,
+                      "there is no input '" + given.name + "'" + listNames("inputs", impl->inputs)};
+    }
+    for (const ValueInfo &info : impl->inputs) {
+      auto given = llvm::find_if(inputs, [&](const NamedTensor &tensor) { return tensor.name == info.name; });
+      if (given == inputs.end())
+        return Status{StatusCode::InvalidInput, "input '" + info.name + "' is missing"};
+      if (llvm::Error error = checkValue(info, given->tensor))
+        return toStatus(std::move(error));
+      inputViews.push_back(
+          {given->tensor.type, given->tensor.shape, const_cast<std::byte *>(given->tensor.bytes.data())});
+    }
+    Result<ProgramInfo> program = prepare({}, inputs);
+    if (!program)
+      return program.status();
+    std::vector<NamedTensor> outputs;
+    outputs.reserve(program->outputs.size());
+    for (const ValueInfo &info : program->outputs) {
+      outputs.push_back({info.name, HostTensor(info.type, info.shape)});
+      HostTensor &tensor = outputs.back().tensor;
+      outputViews.push_back({tensor.type, tensor.shape, tensor.bytes.data()});
+    }
+    if (Status status = run(inputViews, outputViews); !status.ok())
+      return status;
+    return outputs;
+  });
+}
+
+} // namespace tokamak

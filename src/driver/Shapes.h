@@ -1,0 +1,25 @@
+//===- Shapes.h - what a model declares against what it is given --------------------------===//
+#pragma once
+#include "driver/Fault.h"
+#include "import/Import.h"
+#include "tokamak/Session.h"
+
+namespace tokamak::driver {
+
+/// "[1,3,224,224]"; symbols by name, unknown extents as "?".
+std::string shapeText(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<std::string> symbols = {});
+
+/// Elements of a shape, or nothing where an extent is negative or the bytes (at `elementBytes` each) do not
+/// fit in 63 bits.
+std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> shape, size_t elementBytes);
+
+/// The concrete shape of each of `inputs`: as given (by name), else as declared, with the symbols that given
+/// shapes bind, else 1. Fails on names that are no input, and on shapes that do not fit the declaration or
+/// each other.
+llvm::Expected<std::vector<Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
+                                                 const std::map<std::string, Shape> &given);
+
+/// " (inputs: 'a', 'b')", for messages about a name that is not there.
+std::string listNames(llvm::StringRef what, llvm::ArrayRef<ValueInfo> values);
+
+} // namespace tokamak::driver

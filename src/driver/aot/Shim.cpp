@@ -1,0 +1,146 @@
+//===- Shim.cpp - the object that gives a compiled model its C face ------------------------===//
+// Written as LLVM assembly and compiled here, so that ahead-of-time output needs a linker but no C compiler.
+#include "driver/aot/Shim.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace tokamak::driver {
+
+using namespace llvm;
+using codegen::CompiledProgram;
+using codegen::ProgramValue;
+
+/// Globals that describe `values`: their names, dims, and the array @LIST of %value.
+static void describeValues(raw_ostream &os, StringRef list, ArrayRef<ProgramValue> values) {
+  for (auto [i, value] : enumerate(values)) {
+    os << "@" << list << ".name." << i << " = private constant [" << value.name.size() + 1 << " x i8] c\"";
+    printEscapedString(value.name, os);
+    os << "\\00\"\n@" << list << ".dims." << i << " = private constant [" << value.shape.size()
+       << " x i64] [";
+    interleaveComma(value.shape, os, [&](int64_t extent) { os << "i64 " << extent; });
+    os << "]\n";
+  }
+  os << "@" << list << " = private constant [" << values.size() << " x %value] [";
+  for (auto [i, value] : enumerate(values)) {
+    os << (i ? ", " : "") << "%value { ptr @" << list << ".name." << i << ", i32 "
+       << static_cast<int>(value.type) << ", i32 " << value.shape.size() << ", ptr @" << list << ".dims." << i
+       << ", i64 " << byteCount(value) << " }";
+  }
+  os << "]\n";
+}
+
+/// The functions that read a list: NAME_count and NAME.
+static void defineAccess(raw_ostream &os, StringRef function, StringRef list, size_t count) {
+  os << "define i32 @" << function << "_count() {\n  ret i32 " << count << "\n}\n"
+     << "define ptr @" << function << "(i32 %index) {\n"
+     << "  %valid = icmp ult i32 %index, " << count << "\n"
+     << "  %wide = zext i32 %index to i64\n"
+     << "  %address = getelementptr %value, ptr @" << list << ", i64 %wide\n"
+     << "  %result = select i1 %valid, ptr %address, ptr null\n"
+     << "  ret ptr %result\n}\n";
+}
+
+/// Stores parameters `first`, `first + 1`, ... of the current function into the array %LIST.
+static void storeParameters(raw_ostream &os, StringRef list, size_t first, size_t count) {
+  os << "  %" << list << " = alloca [" << count << " x ptr]\n";
+  for (size_t i = 0; i < count; ++i) {
+    os << "  %" << list << "." << i << " = getelementptr ptr, ptr %" << list << ", i64 " << i << "\n"
+       << "  store ptr %p" << first + i << ", ptr %" << list << "." << i << "\n";
+  }
+}
+
+static std::string assembly(const CompiledProgram &program, const CNames &names, StringRef weightsPath) {
+  std::string text;
+  raw_string_ostream os(text);
+  const std::string &p = names.prefix;
+  size_t inputs = program.inputs.size(), outputs = program.outputs.size();
+
+  // The path stands in an assembler string inside an LLVM string.
+  std::string path;
+  for (char c : weightsPath)
+    path += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  os << "module asm \".section .rodata.weights,\\22a\\22,@progbits\"\n"
+     << "module asm \".balign 64\"\n"
+     << "module asm \".globl tk_weights\"\n"
+     << "module asm \".hidden tk_weights\"\n"
+     << "module asm \"tk_weights:\"\n"
+     << "module asm \".incbin \\22";
+  printEscapedString(path, os);
+  os << "\\22\"\n"
+     << "module asm \".byte 0\"\n"
+     << "module asm \".text\"\n"
+     << "@tk_weights = external hidden constant i8\n"
+     << "%value = type { ptr, i32, i32, ptr, i64 }\n"; // TkValueInfo
+  describeValues(os, "inputs", program.inputs);
+  describeValues(os, "outputs", program.outputs);
+  os << "@info = private constant { ptr, ptr, i64, i64, i32, i32, ptr, ptr } { ptr @\""
+     << program.entry // TkModelInfo
+     << "\", ptr @tk_weights, i64 " << program.arenaBytes << ", i64 " << program.scratchBytes << ", i32 "
+     << inputs << ", i32 " << outputs << ", ptr @inputs, ptr @outputs }\n";
+
+  os << "declare i32 @\"" << program.entry << "\"(ptr, ptr, ptr, ptr, ptr)\n"
+     << "declare ptr @tk_model_open(ptr, i32)\n"
+     << "declare void @tk_model_destroy(ptr)\n"
+     << "declare i32 @tk_model_run(ptr, ptr, ptr)\n"
+     << "declare ptr @tk_library_error(i32)\n";
+  os << "define ptr @" << p << "_init(i32 %threads) {\n"
+     << "  %model = call ptr @tk_model_open(ptr @info, i32 %threads)\n  ret ptr %model\n}\n"
+     << "define void @" << p << "_free(ptr %model) {\n"
+     << "  call void @tk_model_destroy(ptr %model)\n  ret void\n}\n"
+     << "define ptr @" << p << "_error(i32 %code) {\n"
+     << "  %text = call ptr @tk_library_error(i32 %code)\n  ret ptr %text\n}\n"
+     << "define i32 @" << p << "_run_arrays(ptr %model, ptr %inputs, ptr %outputs) {\n"
+     << "  %code = call i32 @tk_model_run(ptr %model, ptr %inputs, ptr %outputs)\n  ret i32 %code\n}\n";
+  os << "define i32 @" << p << "_run(ptr %model";
+  for (size_t i = 0; i < inputs + outputs; ++i)
+    os << ", ptr %p" << i;
+  os << ") {\n";
+  storeParameters(os, "in", 0, inputs);
+  storeParameters(os, "out", inputs, outputs);
+  os << "  %code = call i32 @tk_model_run(ptr %model, ptr %in, ptr %out)\n  ret i32 %code\n}\n";
+  defineAccess(os, p + "_input", "inputs", inputs);
+  defineAccess(os, p + "_output", "outputs", outputs);
+  return text;
+}
+
+Expected<std::string> emitShim(const CompiledProgram &program, const CNames &names, StringRef weightsPath) {
+  static const bool initialized = !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter() &&
+                                  !InitializeNativeTargetAsmParser(); // for .incbin
+  if (!initialized)
+    return createStringError("this build of LLVM cannot generate code for this machine");
+  LLVMContext context;
+  SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> module =
+      parseAssemblyString(assembly(program, names, weightsPath), diagnostic, context);
+  if (!module)
+    return createStringError("the interface of the compiled model: " + diagnostic.getMessage());
+  std::string triple = sys::getDefaultTargetTriple(), error;
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return createStringError(error);
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, "x86-64", "", TargetOptions(), Reloc::PIC_));
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  module->setPICLevel(PICLevel::BigPIC);
+
+  SmallString<0> object;
+  raw_svector_ostream os(object);
+  legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, os, nullptr, CodeGenFileType::ObjectFile))
+    return createStringError("this target cannot write object files");
+  passes.run(*module);
+  return object.str().str();
+}
+
+} // namespace tokamak::driver
