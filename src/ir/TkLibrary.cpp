@@ -143,6 +143,8 @@ TK_INFER(RoiAlignOp) {
     return refuse(loc, "rois ", show(rois), " and batch_indices ", show(batches),
                   " should have shapes [R,4] and [R]");
   const auto height = static_cast<int64_t>(x.getHeight()), width = static_cast<int64_t>(x.getWidth());
+  if (llvm::is_contained(input.drop_front(2), 0))
+    return refuse(loc, "there is nothing to sample in ", show(input));
   if (failed(checkSameElement(loc, {x.getInput(), x.getRois()})) ||
       failed(checkRange(loc, "height", height, 1)) || failed(checkRange(loc, "width", width, 1)) ||
       failed(checkRange(loc, "sampling_ratio", static_cast<int64_t>(x.getSamplingRatio()), 0)))
@@ -160,14 +162,13 @@ void RoiAlignOp::getLibraryParameters(Ints &ints, Floats &floats) {
 TK_INFER(GridSampleOp) {
   llvm::ArrayRef<int64_t> input = shapeOf(x.getInput()), grid = shapeOf(x.getGrid());
   const auto spatial = static_cast<int64_t>(input.size()) - 2;
-  if (spatial != 2 && spatial != 3)
-    return refuse(loc, "the input ", show(input), " should have two or three spatial axes");
+  if (spatial < 1 || spatial > 3)
+    return refuse(loc, "the input ", show(input), " should have one to three spatial axes");
   if (grid.size() != input.size() || grid[0] != input[0] || grid.back() != spatial)
     return refuse(loc, "grid ", show(grid), " does not fit input ", show(input), ": it should have rank ",
                   input.size(), ", the same batch, and ", spatial, " coordinates in its last axis");
-  if (x.getMode() == GridMode::Cubic && spatial != 2)
-    return refuse(loc, "cubic interpolation needs two spatial axes, and the input ", show(input), " has ",
-                  spatial);
+  if (llvm::is_contained(input.drop_front(2), 0))
+    return refuse(loc, "there is nothing to sample in ", show(input));
   if (failed(checkSameElement(loc, x.getOperands())))
     return failure();
   Extents shape = {input[0], input[1]};

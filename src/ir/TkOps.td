@@ -364,7 +364,7 @@ def Tk_GridPadding : I32EnumAttr<"GridPadding", "what lies outside", [
 }
 def Tk_GridPaddingAttr : Tk_Enum<Tk_GridPadding, "grid_padding">;
 def Tk_GridSampleOp : Tk_Opaque<"grid_sample"> {
-  let summary = "ONNX GridSample-16/20; x [N,C,spatial...], grid [N,out...,D] -> [N,C,out...], D = 2 or 3 spatial axes";
+  let summary = "ONNX GridSample-16/20; x [N,C,spatial...], grid [N,out...,D] -> [N,C,out...], D = 1 to 3 spatial axes";
   let arguments = (ins Tk_FloatTensor:$input, Tk_FloatTensor:$grid, Tk_GridModeAttr:$mode, Tk_GridPaddingAttr:$padding,
                        BoolAttr:$align_corners);
   let results = (outs Tk_FloatTensor:$result);

@@ -82,10 +82,28 @@ func.func @grid_sample(%x: tensor<1x2x4x4xf32>, %g: tensor<1x3x3x3xf32>) {
 
 // -----
 
-func.func @grid_sample(%x: tensor<1x2x4x4x4xf32>, %g: tensor<1x3x3x3x3xf32>) {
-  // expected-error@+2 {{cubic interpolation needs two spatial axes, and the input [1,2,4,4,4] has 3}}
+func.func @grid_sample(%x: tensor<1x2x4x4x4x4xf32>, %g: tensor<1x3x3x3x3x4xf32>) {
+  // expected-error@+2 {{the input [1,2,4,4,4,4] should have one to three spatial axes}}
   // expected-error@+1 {{failed to infer returned types}}
-  %0 = tk.grid_sample %x, %g {mode = #tk.grid_mode<cubic>, padding = #tk.grid_padding<zeros>, align_corners = false} : (tensor<1x2x4x4x4xf32>, tensor<1x3x3x3x3xf32>) -> tensor<1x2x3x3x3xf32>
+  %0 = tk.grid_sample %x, %g {mode = #tk.grid_mode<cubic>, padding = #tk.grid_padding<zeros>, align_corners = false} : (tensor<1x2x4x4x4x4xf32>, tensor<1x3x3x3x3x4xf32>) -> tensor<1x2x3x3x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @grid_sample(%x: tensor<1x2x4x0xf32>, %g: tensor<1x3x3x2xf32>) {
+  // expected-error@+2 {{there is nothing to sample in [1,2,4,0]}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = tk.grid_sample %x, %g {mode = #tk.grid_mode<linear>, padding = #tk.grid_padding<zeros>, align_corners = false} : (tensor<1x2x4x0xf32>, tensor<1x3x3x2xf32>) -> tensor<1x2x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @roi_align(%x: tensor<1x2x0x4xf32>, %r: tensor<7x4xf32>, %b: tensor<7xi64>) {
+  // expected-error@+2 {{there is nothing to sample in [1,2,0,4]}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = tk.roi_align %x, %r, %b {max_mode = false, half_pixel = true, height = 2 : i64, width = 2 : i64, sampling_ratio = 0 : i64, spatial_scale = 1.0 : f64} : (tensor<1x2x0x4xf32>, tensor<7x4xf32>, tensor<7xi64>) -> tensor<7x2x2x2xf32>
   return
 }
 
