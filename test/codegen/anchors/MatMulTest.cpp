@@ -70,7 +70,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-int64_t size(llvm::ArrayRef<int64_t> extents) {
+int64_t elementCount(llvm::ArrayRef<int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
 }
 
@@ -86,8 +86,8 @@ int64_t operandMatrix(int64_t number, llvm::ArrayRef<int64_t> batch, llvm::Array
 
 std::vector<double> reference(const MatMulShape &s, const std::vector<float> &lhs,
                               const std::vector<float> &rhs) {
-  std::vector<double> result(static_cast<size_t>(size(s.batch) * s.m * s.n));
-  for (int64_t b = 0; b < size(s.batch); ++b) {
+  std::vector<double> result(static_cast<size_t>(elementCount(s.batch) * s.m * s.n));
+  for (int64_t b = 0; b < elementCount(s.batch); ++b) {
     const float *left = lhs.data() + operandMatrix(b, s.batch, s.lhsBatch) * s.m * s.k;
     const float *right = rhs.data() + operandMatrix(b, s.batch, s.rhsBatch) * s.k * s.n;
     for (int64_t i = 0; i < s.m; ++i)
@@ -113,8 +113,8 @@ TEST_P(MatMulTest, EqualsThePlainSum) {
 
   std::mt19937 random(7);
   std::uniform_int_distribution<int> digit(-4, 4);
-  std::vector<float> lhs(static_cast<size_t>(size(s.lhsBatch) * s.m * s.k));
-  std::vector<float> rhs(static_cast<size_t>(size(s.rhsBatch) * s.k * s.n));
+  std::vector<float> lhs(static_cast<size_t>(elementCount(s.lhsBatch) * s.m * s.k));
+  std::vector<float> rhs(static_cast<size_t>(elementCount(s.rhsBatch) * s.k * s.n));
   for (float &x : lhs)
     x = static_cast<float>(digit(random));
   for (float &x : rhs)
