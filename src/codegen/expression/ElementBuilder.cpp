@@ -134,6 +134,7 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
   std::optional<int64_t> stride = indices.laneStride(position);
   bool vectorMask = currentMask && isa<VectorType>(currentMask.getType());
   Value scalarMask = currentMask && !vectorMask ? currentMask : Value();
+  ++(laneCount == 1 || stride == 0 || stride == 1 ? regularAccesses : irregularAccesses);
   if (laneCount == 1 || stride == 0) {
     // One address for all lanes. Under a lane mask some lane may be off, but then so may the address be:
     // guard by any.
@@ -183,6 +184,7 @@ void ElementBuilder::store(Value value, const Buffer &buffer, ArrayRef<Index> in
   value = toStorage(value, buffer.type);
   auto alignment = static_cast<unsigned>(byteSize(buffer.type));
   std::optional<int64_t> stride = indices.laneStride(position);
+  ++(laneCount == 1 || stride == 0 || stride == 1 ? regularAccesses : irregularAccesses);
   if (laneCount == 1 || stride == 0) {
     assert((laneCount == 1 || !currentMask) && "a masked store of one element");
     if (laneCount > 1)

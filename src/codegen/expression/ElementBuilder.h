@@ -92,6 +92,9 @@ public:
   mlir::Value mask() const { return currentMask; }
   void setMask(mlir::Value mask) { currentMask = mask; }
 
+  /// Loads and stores emitted so far: contiguous or of one element, and those that go lane by lane.
+  std::pair<int64_t, int64_t> accessCounts() const { return {regularAccesses, irregularAccesses}; }
+
   /// Values emitted inside are not reused outside (they may not dominate).
   struct Scope {
     explicit Scope(ElementBuilder &owner) : owner(owner) { owner.scopes.emplace_back(); }
@@ -113,6 +116,7 @@ private:
   IndexSpace &indices;
   int64_t laneCount;
   mlir::Value currentMask;
+  int64_t regularAccesses = 0, irregularAccesses = 0;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, Source> sources;
   using Key = std::pair<void *, std::vector<Index>>;

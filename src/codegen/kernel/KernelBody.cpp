@@ -1,0 +1,65 @@
+//===- KernelBody.cpp - a group's operators, flattened for emission --------------------------===//
+#include "codegen/kernel/KernelBody.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+KernelBody::KernelBody(tk::FusionOp group) {
+  Location loc = group.getLoc();
+  OpBuilder builder(group.getContext());
+  builder.getContext()->loadDialect<func::FuncDialect>();
+  module = ModuleOp::create(loc).getOperation();
+  builder.setInsertionPointToStart(cast<ModuleOp>(*module).getBody());
+  function = builder.create<func::FuncOp>(loc, "body", builder.getFunctionType(group.getOperandTypes(), {}));
+  Block *entry = function.addEntryBlock();
+  groupOperands = group.getNumOperands();
+  builder.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(group.getBody().front().getArguments(), entry->getArguments());
+  append(builder, group.getBody().front(), mapping);
+  SmallVector<Value> results;
+  for (Value result : group.getBody().front().getTerminator()->getOperands())
+    results.push_back(mapping.lookup(result));
+  builder.create<tk::YieldOp>(loc, results);
+}
+
+void KernelBody::append(OpBuilder &builder, Block &source, IRMapping &mapping) {
+  for (Operation &op : source.without_terminator()) {
+    if (auto composite = dyn_cast<tk::CompositeOp>(op)) {
+      Block &body = composite.getBody().front();
+      for (auto [argument, operand] : llvm::zip(body.getArguments(), composite.getInputs()))
+        mapping.map(argument, mapping.lookup(operand));
+      append(builder, body, mapping);
+      for (auto [result, value] : llvm::zip(composite.getResults(), body.getTerminator()->getOperands()))
+        mapping.map(result, mapping.lookup(value));
+      continue;
+    }
+    if (auto constant = dyn_cast<tk::ConstantOp>(op)) {
+      Tensor value = Tensor::fromAttr(constant.getValue());
+      if (!value.isSplat()) { // an immediate cannot hold it (nor nothing at all)
+        mapping.map(constant.getResult(),
+                    builder.getInsertionBlock()->addArgument(constant.getType(), op.getLoc()));
+        hoisted.push_back(std::move(value));
+        continue;
+      }
+    }
+    builder.clone(op, mapping);
+  }
+}
+
+SmallVector<Operation *> KernelBody::heavyOperators() {
+  SmallVector<Operation *> result;
+  for (Operation &op : block().without_terminator()) {
+    auto kind = dyn_cast<tk::FusionKindInterface>(op);
+    if (kind &&
+        (kind.getFusionKind() == FusionKind::Reduction || kind.getFusionKind() == FusionKind::Anchor) &&
+        !op.use_empty())
+      result.push_back(&op);
+  }
+  return result;
+}
+
+} // namespace tokamak::codegen

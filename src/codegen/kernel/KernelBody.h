@@ -1,0 +1,33 @@
+//===- KernelBody.h - a group's operators, flattened for emission ----------------------------===//
+#pragma once
+#include "codegen/Layout.h"
+#include "ir/Tk.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace tokamak::codegen {
+
+/// A copy of a tk.fusion body in which composites are inlined and large constants are arguments. Arguments:
+/// the operands of the group, then the constants; results: what the group yields.
+class KernelBody {
+public:
+  explicit KernelBody(tk::FusionOp group);
+
+  mlir::ValueRange arguments() { return function.getArguments(); }
+  mlir::ValueRange results() { return function.getBody().front().getTerminator()->getOperands(); }
+  llvm::ArrayRef<Tensor> constants() const { return hoisted; }
+  size_t operandCount() const { return groupOperands; }
+  mlir::Block &block() { return function.getBody().front(); }
+
+  /// Operators with loops of their own: reductions and anchors, in order.
+  llvm::SmallVector<mlir::Operation *> heavyOperators();
+
+private:
+  void append(mlir::OpBuilder &builder, mlir::Block &source, mlir::IRMapping &mapping);
+  mlir::OwningOpRef<mlir::Operation *> module;
+  mlir::func::FuncOp function;
+  std::vector<Tensor> hoisted;
+  size_t groupOperands = 0;
+};
+
+} // namespace tokamak::codegen

@@ -1,0 +1,56 @@
+//===- KernelContext.h - what the kinds of kernels share while they are emitted ---------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "codegen/expression/ElementBuilder.h"
+#include "codegen/kernel/KernelBody.h"
+#include "codegen/kernel/KernelEmitter.h"
+
+namespace tokamak::codegen {
+
+/// A kernel function under construction: its pointers are loaded, its tasks not yet written.
+struct KernelContext {
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  const TargetDescription &target;
+  KernelBody &body;
+  std::vector<Buffer> arguments; ///< one an argument of `body`
+  std::vector<Buffer> outputs;   ///< one a result of `body`
+  mlir::Value begin, end;        ///< tasks, type index
+  mlir::Value scratch;           ///< !llvm.ptr
+
+  int64_t lanes() const { return target.lanes(); }
+  void bindArguments(ElementBuilder &e) const {
+    for (auto [value, buffer] : llvm::zip(body.arguments(), arguments))
+      e.bindBuffer(value, buffer);
+  }
+};
+
+/// A way to emit the group in hand, decided before any code exists: how many tasks, how much scratch, and the
+/// emission.
+struct KernelStrategy {
+  std::string kind;
+  int64_t tasks = 0;
+  int64_t scratchBytes = 0;
+  std::function<void(KernelContext &)> emit;
+  std::vector<std::function<Tensor(const Tensor &)>> packing; ///< as in EmittedKernel; may be shorter
+};
+
+/// Memory of the group's arguments and results as far as it is known before emission: types, shapes and
+/// layouts.
+struct KernelMemory {
+  std::vector<Buffer> arguments, outputs;
+  std::vector<bool> constantArgument;
+};
+
+/// A convolution or matrix product with register tiles, the rest of the group in its epilogue; nothing if the
+/// group is of another form.
+std::optional<KernelStrategy> planAnchorKernel(KernelBody &body, const KernelMemory &memory,
+                                               const TargetDescription &target);
+/// One loop nest over each result; reductions, if any, run inside the element they belong to. Nothing if a
+/// reduction would be repeated or would run across memory.
+std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const KernelMemory &memory,
+                                                  const TargetDescription &target);
+/// Any group: rows of the axes that all operators keep, values that are read more than once kept in scratch.
+KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const TargetDescription &target);
+
+} // namespace tokamak::codegen

@@ -1,0 +1,102 @@
+//===- KernelEmitter.cpp - one group becomes one kernel
+//----------------------------------------------------===//
+#include "codegen/kernel/KernelEmitter.h"
+#include "codegen/kernel/KernelContext.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+namespace {
+
+Buffer bufferOf(Value tensor, const Layout &layout) {
+  auto type = tk::tensorType(tensor);
+  return Buffer{{}, *fromMlir(type.getElementType()), SmallVector<int64_t>(type.getShape()), layout};
+}
+
+/// Operations below which waking another thread costs more than it brings (some 20 microseconds of work).
+constexpr int64_t parallelThreshold = 100'000;
+
+int64_t workOf(KernelBody &body) {
+  int64_t work = 0;
+  for (Operation &op : body.block().without_terminator())
+    if (auto traffic = dyn_cast<tk::TrafficInterface>(op))
+      work += traffic.getFlops();
+  for (Value result : body.results())
+    work += tk::tensorType(result).getNumElements();
+  return work;
+}
+
+} // namespace
+
+llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignature &signature,
+                                         const TargetDescription &target, ModuleOp module,
+                                         const std::string &symbol) {
+  KernelBody body(group);
+  KernelMemory memory;
+  for (size_t i = 0; i < body.arguments().size(); ++i) {
+    bool isOperand = i < body.operandCount();
+    memory.arguments.push_back(bufferOf(body.arguments()[i], isOperand ? signature.inputs[i] : Layout()));
+    memory.constantArgument.push_back(!isOperand || signature.constantInput[i]);
+  }
+  for (auto [result, layout] : llvm::zip(body.results(), signature.outputs))
+    memory.outputs.push_back(bufferOf(result, layout));
+
+  auto strategy = planAnchorKernel(body, memory, target);
+  if (!strategy)
+    strategy = planPointwiseKernel(body, memory, target);
+  if (!strategy)
+    strategy = planRowKernel(body, memory, target);
+
+  OpBuilder builder(group.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  Location loc = group.getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
+  auto function =
+      builder.create<func::FuncOp>(loc, symbol, builder.getFunctionType({pointer, i64, i64, pointer}, {}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  auto toIndex = [&](Value v) { return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), v); };
+  KernelContext k{builder,
+                  loc,
+                  target,
+                  body,
+                  {},
+                  {},
+                  toIndex(function.getArgument(1)),
+                  toIndex(function.getArgument(2)),
+                  function.getArgument(3)};
+  int32_t slot = 0;
+  auto bind = [&](Buffer buffer) {
+    Value address = builder.create<LLVM::GEPOp>(loc, pointer, pointer, function.getArgument(0),
+                                                ArrayRef<LLVM::GEPArg>{slot++});
+    buffer.pointer = builder.create<LLVM::LoadOp>(loc, pointer, address);
+    return buffer;
+  };
+  for (const Buffer &buffer : memory.arguments)
+    k.arguments.push_back(bind(buffer));
+  for (const Buffer &buffer : memory.outputs)
+    k.outputs.push_back(bind(buffer));
+  strategy->emit(k);
+  builder.setInsertionPointToEnd(&function.getBody().back());
+  builder.create<func::ReturnOp>(loc);
+
+  EmittedKernel result;
+  result.symbol = symbol;
+  result.kind = strategy->kind;
+  result.tasks = strategy->tasks;
+  result.scratchBytes = strategy->scratchBytes;
+  result.parallel = strategy->tasks > 1 && workOf(body) >= parallelThreshold;
+  result.constants.assign(body.constants().begin(), body.constants().end());
+  result.packing = std::move(strategy->packing);
+  result.packing.resize(body.arguments().size());
+  for (size_t i = body.operandCount(); i < body.arguments().size(); ++i)
+    if (result.packing[i])
+      result.constants[i - body.operandCount()] =
+          result.packing[i](result.constants[i - body.operandCount()]);
+  return result;
+}
+
+} // namespace tokamak::codegen
