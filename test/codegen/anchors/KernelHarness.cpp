@@ -25,10 +25,10 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include <chrono>
 #include <numeric>
 #include <regex>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -128,9 +128,11 @@ private:
   Value result;
 };
 
+/// Processor time of this thread.
 double milliseconds() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 [[noreturn]] void fail(const char *stage) {
