@@ -99,7 +99,6 @@ Result gatherND(tk::GatherNDOp op, Operands operands) {
   return Tensors{result};
 }
 
-/// An update meets the element; bool adds as `or` and multiplies as `and`.
 template <typename T>
 T update(tk::ScatterReduction reduction, T element, T value) {
   switch (reduction) {

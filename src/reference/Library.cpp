@@ -90,8 +90,8 @@ Result maxPoolIndices(tk::MaxPoolIndicesOp op, Operands operands) {
     for (int64_t task = 0; task < shape[0] * shape[1]; ++task) {
       const T *plane = inputs.data() + task * inPlane;
       std::vector<int64_t> best(static_cast<size_t>(outPlane), -1);
-      for (const std::vector<Run> &tap : runs.taps)
-        for (const Run &run : tap)
+      for (const KernelTap &tap : runs.taps)
+        for (const Run &run : tap.runs)
           for (int64_t i = 0; i < run.count; ++i) {
             int64_t &current = best[run.out + i];
             const int64_t candidate = run.in + i * runs.step;

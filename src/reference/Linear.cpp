@@ -92,6 +92,7 @@ Result conv(tk::ConvOp op, Operands operands) {
     using T = decltype(zero);
     const std::vector<T> inputs = load<T>(x);
     const std::vector<T> weights = load<T>(w);
+    const int64_t kernelSize = product(w.shape().drop_front(2));
     const std::vector<T> bias = op.getBias() ? load<T>(operands[2]) : std::vector<T>(outChannels, T{0});
     std::vector<T> sums(static_cast<size_t>(product(shape)));
     llvm::parallelFor(0, static_cast<size_t>(shape[0] * outChannels), [&](size_t task) {
@@ -99,12 +100,12 @@ Result conv(tk::ConvOp op, Operands operands) {
       const int64_t channel = static_cast<int64_t>(task) % outChannels;
       T *sum = sums.data() + static_cast<int64_t>(task) * outPlane;
       std::fill_n(sum, outPlane, bias[channel]);
-      const T *weight = weights.data() + channel * groupIn * static_cast<int64_t>(runs.taps.size());
       for (int64_t c = 0; c < groupIn; ++c) {
         const T *plane = inputs.data() + (n * x.shape()[1] + channel / groupOut * groupIn + c) * inPlane;
-        for (const std::vector<Run> &tap : runs.taps) {
-          const T factor = *weight++;
-          for (const Run &run : tap)
+        const T *weight = weights.data() + (channel * groupIn + c) * kernelSize;
+        for (const KernelTap &tap : runs.taps) {
+          const T factor = weight[tap.index];
+          for (const Run &run : tap.runs)
             for (int64_t i = 0; i < run.count; ++i)
               sum[run.out + i] += factor * plane[run.in + i * runs.step];
         }
@@ -127,6 +128,7 @@ Result convTranspose(tk::ConvTransposeOp op, Operands operands) {
   // The convolution of which this is the gradient reads the result here and writes the input.
   const SpatialRuns runs = spatialRuns(shape.drop_front(2), x.shape().drop_front(2), w.shape().drop_front(2),
                                        op.getStrides(), op.getDilations(), op.getPadsLow());
+  const int64_t kernelSize = product(w.shape().drop_front(2));
   const std::vector<double> inputs = load<double>(x);
   const std::vector<double> weights = load<double>(w);
   const std::vector<double> bias =
@@ -140,11 +142,10 @@ Result convTranspose(tk::ConvTransposeOp op, Operands operands) {
     std::fill_n(sum, outPlane, bias[channel]);
     for (int64_t c = group * groupIn; c < (group + 1) * groupIn; ++c) {
       const double *plane = inputs.data() + (n * inChannels + c) * inPlane;
-      const double *weight =
-          weights.data() + (c * groupOut + channel % groupOut) * static_cast<int64_t>(runs.taps.size());
-      for (const std::vector<Run> &tap : runs.taps) {
-        const double factor = *weight++;
-        for (const Run &run : tap)
+      const double *weight = weights.data() + (c * groupOut + channel % groupOut) * kernelSize;
+      for (const KernelTap &tap : runs.taps) {
+        const double factor = weight[tap.index];
+        for (const Run &run : tap.runs)
           for (int64_t i = 0; i < run.count; ++i)
             sum[run.in + i * runs.step] += factor * plane[run.out + i];
       }
@@ -167,8 +168,8 @@ Result window(tk::WindowOp op, Operands operands) {
     llvm::parallelFor(0, static_cast<size_t>(shape[0] * shape[1]), [&](size_t task) {
       const T *plane = inputs.data() + static_cast<int64_t>(task) * inPlane;
       T *result = results.data() + static_cast<int64_t>(task) * outPlane;
-      for (const std::vector<Run> &tap : runs.taps)
-        for (const Run &run : tap)
+      for (const KernelTap &tap : runs.taps)
+        for (const Run &run : tap.runs)
           for (int64_t i = 0; i < run.count; ++i)
             result[run.out + i] = combine(op.getKind(), result[run.out + i], plane[run.in + i * runs.step]);
     });

@@ -12,11 +12,17 @@ struct Run {
   int64_t out, in, count;
 };
 
-/// The runs of every kernel tap, in row-major order of taps: all pairs of output and input position that lie
-/// inside their planes. Computed once for all channels, it keeps the loops over them free of index arithmetic
-/// and bounds.
+/// One element of the kernel (`index` in row-major order) and where it meets the input.
+struct KernelTap {
+  int64_t index;
+  std::vector<Run> runs;
+};
+
+/// All pairs of output and input position that lie inside their planes, by kernel tap in row-major order;
+/// taps that meet padding alone are left out. Computed once for all channels, it keeps the loops over them
+/// free of index arithmetic and bounds.
 struct SpatialRuns {
-  std::vector<std::vector<Run>> taps;
+  std::vector<KernelTap> taps;
   int64_t step;
 };
 
