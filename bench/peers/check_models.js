@@ -28,17 +28,18 @@ function relativeError(a, b) {
   return difference / scale;
 }
 
-/** Runs all steps of a case in both; returns the largest error. */
-async function largestError(testCase, words, threads, directory) {
+/** Runs all steps of a case in both: {error: the largest, nodes, kernels}. */
+async function compare(testCase, words, threads, directory) {
   const file = tokamak.modelFile(testCase);
   const session = await peer.createSession(file, threads);
-  let largest = 0;
+  let largest = 0, report;
   let handedOn = [{}, {}]; // of the compiled model, of the peer
   for (let step = 0; step < testCase.steps; step++) {
     const inputs = inputsOf(testCase, step);
     const wanted = await peer.run(session, { ...inputs, ...handedOn[1] });
     const inputWords = tokamak.inputWords(directory, { ...inputs, ...handedOn[0] });
-    tokamak.output(tokamak.COMMAND, ['run', file, ...words, ...inputWords, '--output-dir', directory, '--json']);
+    report = JSON.parse(
+      tokamak.output(tokamak.COMMAND, ['run', file, ...words, ...inputWords, '--output-dir', directory, '--json']));
     const got = {};
     for (const name of Object.keys(wanted)) {
       got[name] = npy.read(peer.outputFile(directory, name));
@@ -48,16 +49,7 @@ async function largestError(testCase, words, threads, directory) {
       Object.fromEntries(Object.entries(testCase.carry).map(([input, output]) => [input, outputs[output]])));
   }
   await session.release();
-  return largest;
-}
-
-/** How many ONNX nodes became how many kernels. */
-function counts(testCase, words) {
-  const shapes = Object.entries(inputsOf(testCase, 0)).filter(([, { dims }]) => dims.length)
-    .flatMap(([name, { dims }]) => ['--shape', `${name}=${dims.join('x')}`]);
-  const report = JSON.parse(
-    tokamak.output(tokamak.COMMAND, ['explain', tokamak.modelFile(testCase), ...words, ...shapes, '--format', 'json']));
-  return { nodes: report.totals.unfused.kernels, kernels: report.totals.fused.kernels };
+  return { error: largest, nodes: report.nodes, kernels: report.kernels };
 }
 
 function parse(words) {
@@ -79,15 +71,15 @@ function parse(words) {
 
 async function main() {
   const options = parse(process.argv.slice(2));
-  const compileWords = ['--fusion', options.fusion, ...(options.cpu ? ['--target-cpu', options.cpu] : [])];
-  const runWords = [...compileWords, '--threads', String(options.threads)];
+  const runWords = ['--fusion', options.fusion, '--threads', String(options.threads),
+                    ...(options.cpu ? ['--target-cpu', options.cpu] : [])];
   const rows = [];
   let failed = 0;
   for (const testCase of select(options.names).filter(({ quick }) => quick || !options.quick)) {
     let row;
     try {
-      const error = await tokamak.withDirectory((d) => largestError(testCase, runWords, options.threads, d));
-      const { nodes, kernels } = counts(testCase, compileWords);
+      const { error, nodes, kernels } =
+        await tokamak.withDirectory((directory) => compare(testCase, runWords, options.threads, directory));
       const fewer = options.fusion === 'none' || kernels < nodes;
       row = { nodes, kernels, error: error.toExponential(1), verdict: error > TOLERANCE ? 'WRONG' : fewer ? 'ok' : 'UNFUSED' };
     } catch (error) {
