@@ -75,7 +75,7 @@ private:
   };
   Values emitAxis(unsigned axis, Value input, Value weight, ValueRange accumulators, const Active &active);
   Values emitChannels(Value input, Value weight, ValueRange accumulators, const Active &active);
-  void emitStep(Value input, Value weight, Values &accumulators, const Active &active);
+  void emitStep(Value input, Value weight, int64_t channel, Values &accumulators, const Active &active);
 
   const DenseConvolution &plan;
   LoopBuilder &loops;
@@ -87,6 +87,9 @@ private:
   std::array<TapBounds, 3> bounds;
   Value channelCount; ///< of the present block
 };
+
+/// Multiply-adds of one iteration of the innermost loop, at least where that takes writing out channels.
+constexpr int64_t kMulAddsPerIteration = 16;
 
 Values TileEmitter::emit(Value input, Value weight, ArrayRef<const TileRun *> tileRuns, ArrayRef<Value> q) {
   Active active;
@@ -160,21 +163,35 @@ Values TileEmitter::emitAxis(unsigned axis, Value input, Value weight, ValueRang
 }
 
 Values TileEmitter::emitChannels(Value input, Value weight, ValueRange accumulators, const Active &active) {
-  return loops.loop(loops.index(0), channelCount, 1, accumulators, [&](Value channel, ValueRange carried) {
-    Values next(carried);
-    emitStep(loops.at(input, loops.mul(channel, plan.strides.channel)),
-             loops.at(weight, loops.mul(channel, vectors * loops.lanes())), next, active);
-    return next;
-  });
+  // Tiles of few accumulators write out several channels: short loop bodies lose more to mispredicted exits.
+  int64_t mulAdds = static_cast<int64_t>(active.rows.size() * active.columns.size()) * vectors, unroll = 1;
+  while (mulAdds * unroll < kMulAddsPerIteration && plan.channelBlock % (4 * unroll) == 0)
+    unroll *= 2;
+  auto loopOver = [&](Value low, Value high, int64_t step, ValueRange initial) {
+    return loops.loop(low, high, step, initial, [&](Value channel, ValueRange carried) {
+      Values next(carried);
+      Value x = loops.at(input, loops.mul(channel, plan.strides.channel));
+      Value w = loops.at(weight, loops.mul(channel, vectors * loops.lanes()));
+      for (int64_t i = 0; i < step; ++i)
+        emitStep(x, w, i, next, active);
+      return next;
+    });
+  };
+  if (plan.shape.inChannelsPerGroup() % unroll == 0)
+    return loopOver(loops.index(0), channelCount, unroll, accumulators);
+  Value whole = loops.mul(loops.div(channelCount, unroll), unroll);
+  return loopOver(whole, channelCount, 1, loopOver(loops.index(0), whole, unroll, accumulators));
 }
 
-void TileEmitter::emitStep(Value input, Value weight, Values &accumulators, const Active &active) {
+void TileEmitter::emitStep(Value input, Value weight, int64_t channel, Values &accumulators,
+                           const Active &active) {
   Values weights;
   for (int64_t v = 0; v < vectors; ++v)
-    weights.push_back(loops.load(weight, v * loops.lanes()));
+    weights.push_back(loops.load(weight, (channel * vectors + v) * loops.lanes()));
   for (int64_t row : active.rows)
     for (int64_t column : active.columns) {
-      Value x = loops.broadcast(input, row * axes[1]->inStep * plan.strides.spatial[1] +
+      Value x = loops.broadcast(input, channel * plan.strides.channel +
+                                           row * axes[1]->inStep * plan.strides.spatial[1] +
                                            column * axes[2]->inStep * plan.strides.spatial[2]);
       for (int64_t v = 0; v < vectors; ++v) {
         Value &accumulator = accumulators[(row * runs[2]->width + column) * vectors + v];

@@ -10,7 +10,7 @@ int64_t maxPositions(int64_t vectors, const TargetDescription &target) {
 }
 
 double stepCycles(int64_t positions, int64_t vectors, const TargetDescription &target) {
-  constexpr double kMulAddsPerCycle = 2, kLoadsPerCycle = 2, kMulAddLatency = 4, kL2BytesPerCycle = 32;
+  constexpr double kMulAddsPerCycle = 2, kLoadsPerCycle = 1.6, kMulAddLatency = 4, kL2BytesPerCycle = 32;
   constexpr double kLoopOverhead = 0.5;
   double arithmetic = static_cast<double>(positions * vectors) / kMulAddsPerCycle;
   double loads = static_cast<double>(positions + vectors) / kLoadsPerCycle;
