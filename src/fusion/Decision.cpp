@@ -1,0 +1,51 @@
+//===- Decision.cpp - names and sentences of the reasons ---------------------------------------===//
+#include "fusion/Decision.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace tokamak;
+
+namespace {
+struct Words {
+  llvm::StringRef name, sentence;
+};
+} // namespace
+
+static Words words(Reason reason) {
+  switch (reason) {
+  case Reason::Fused:
+    return {"fused", "Both are in one group."};
+  case Reason::FusionOff:
+    return {"fusion-off", "No fusion was asked for."};
+  case Reason::OutOfFuel:
+    return {"out-of-fuel", "The limit of applied rewrites and merges is reached."};
+  case Reason::GraphOutput:
+    return {"graph-output", "The producer's value is an output and must stay visible."};
+  case Reason::NoPostDominator:
+    return {"no-post-dominator", "The paths from the producer never meet again."};
+  case Reason::OpaqueProducer:
+    return {"opaque-producer", "The producer is a library call or control flow."};
+  case Reason::OpaqueConsumer:
+    return {"opaque-consumer", "A library call or control flow reads the producer's value."};
+  case Reason::ReductionStarts:
+    return {"reduction-starts", "A reduction is not fused into what follows it."};
+  case Reason::AnchorNotInPlace:
+    return {"anchor-not-in-place",
+            "The result of a heavy loop nest is read otherwise than element by element."};
+  case Reason::AnchorInput:
+    return {"anchor-input", "Work in front of a heavy loop nest stays out of it."};
+  case Reason::KindOnPath:
+    return {"kind-on-path", "An operator on the way to where the paths meet is of too large a kind."};
+  case Reason::KindOfSink:
+    return {"kind-of-sink", "The group where the paths meet is of too large a kind."};
+  case Reason::ConcatNotAbsorbed:
+    return {"concat-not-absorbed", "A concatenation takes producers in only inside a group."};
+  case Reason::TooManyOperators:
+    return {"too-many-operators", "The group would pass the limit of operators."};
+  case Reason::CannotEmit:
+    return {"cannot-emit", "The kernel emitter cannot do the group."};
+  }
+  llvm_unreachable("a reason without words");
+}
+
+llvm::StringRef tokamak::reasonName(Reason reason) { return words(reason).name; }
+llvm::StringRef tokamak::reasonSentence(Reason reason) { return words(reason).sentence; }

@@ -1,0 +1,14 @@
+//===- EmissionLimits.h - what the kernel emitter cannot do ----------------------------------===//
+#pragma once
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <string>
+
+namespace tokamak::fusion {
+
+/// Whether one kernel can compute the operations of `group` (of one block, in block order). Where not, `why`
+/// says it in a few words. Partitioners ask before every merge, so a group that they form always has a
+/// kernel.
+bool canEmit(llvm::ArrayRef<mlir::Operation *> group, std::string *why);
+
+} // namespace tokamak::fusion

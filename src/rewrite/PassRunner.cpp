@@ -1,0 +1,138 @@
+//===- PassRunner.cpp - the pass pipeline from graph to groups ---------------------------------===//
+#include "rewrite/PassRunner.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "rewrite/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tokamak {
+#define GEN_PASS_REGISTRATION
+#include "rewrite/Passes.h.inc"
+} // namespace tokamak
+
+using namespace mlir;
+using namespace tokamak;
+
+void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &options,
+                            const PassStatePtr &state) {
+  auto add = [&](std::unique_ptr<Pass> pass) {
+    if (!llvm::is_contained(options.disabledPasses, pass->getArgument()))
+      passes.addPass(std::move(pass));
+  };
+  const bool fuses = options.fusion != FusionMode::None;
+
+  // Shape arithmetic and other work on constants is done now.
+  add(createFoldConstantsPass(state));
+  // Reshapes, transposes and casts that cancel, so that what they hide is seen below.
+  add(createSimplifyMovementChainsPass(state));
+  // Equal operators become one; before batch norms, which want their convolution for themselves.
+  add(createEliminateCommonSubexpressionsPass(state));
+  // Nothing dead may count as a user.
+  add(createEliminateDeadCodePass(state));
+  // Inference batch norms go into the convolution before them, ...
+  add(createFoldBatchNormPass(state));
+  // ... or become two elementwise operators, where those are fused.
+  if (fuses)
+    add(createDecomposeBatchNormPass(state));
+  // Constants that the above made equal or left unused.
+  add(createEliminateCommonSubexpressionsPass(state));
+  add(createEliminateDeadCodePass(state));
+  // Groups: each operator alone, or by the published baseline (`full` is the baseline so far).
+  add(fuses ? createPartitionDominatorPass(state) : createPartitionNonePass(state));
+  // One region operation a group.
+  add(createOutlineGroupsPass(state));
+}
+
+/// Without it there are no kernels to emit.
+static constexpr llvm::StringLiteral indispensable = "outline-groups";
+
+std::vector<PassListing> tokamak::listPasses() {
+  std::vector<PassListing> listing;
+  llvm::StringSet<> seen;
+  for (FusionMode mode : {FusionMode::Dominator, FusionMode::None}) {
+    OpPassManager passes(ModuleOp::getOperationName());
+    PipelineOptions options;
+    options.fusion = mode;
+    buildPipeline(passes, options, std::make_shared<PassState>());
+    for (Pass &pass : passes)
+      if (seen.insert(pass.getArgument()).second)
+        listing.push_back(
+            {pass.getArgument().str(), pass.getDescription().str(), pass.getArgument() != indispensable});
+  }
+  return listing;
+}
+
+/// Emits an error for a name that no pass has, or whose pass must run.
+static LogicalResult checkDisabled(ModuleOp module, const std::vector<std::string> &names) {
+  if (names.empty())
+    return success();
+  std::vector<PassListing> known = listPasses();
+  for (const std::string &name : names) {
+    auto found = llvm::find_if(known, [&](const PassListing &pass) { return pass.name == name; });
+    if (found == known.end())
+      return module.emitError("there is no pass '") << name << "' to disable; --list-passes names them all";
+    if (!found->switchable)
+      return module.emitError("pass '") << name << "' cannot be disabled: without it there are no kernels";
+  }
+  return success();
+}
+
+LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &options) {
+  if (failed(checkDisabled(module, options.disabledPasses)))
+    return failure();
+  auto state = std::make_shared<PassState>();
+  state->fuel = Fuel(options.fuel);
+  state->decisions = options.decisions;
+
+  PassManager passes(module->getName());
+  passes.enableVerifier(true);
+  if (options.printAfterChange)
+    passes.enableIRPrinting([](Pass *, Operation *) { return false; },
+                            [](Pass *, Operation *) { return true; },
+                            /*printModuleScope=*/false, /*printAfterOnlyOnChange=*/true,
+                            /*printAfterOnlyOnFailure=*/false, llvm::errs(),
+                            OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  if (options.timing)
+    passes.enableTiming();
+  buildPipeline(passes, options, state);
+  LogicalResult result = passes.run(module);
+
+  if (options.removed)
+    *options.removed = state->removed.removedFrom(module);
+  if (options.fuelUsed)
+    *options.fuelUsed = state->fuel.used();
+  if (options.lastApplied)
+    *options.lastApplied = state->fuel.last();
+  return result;
+}
+
+namespace {
+/// The pipeline's options in tokamak-opt.
+struct TextOptions : PassPipelineOptions<TextOptions> {
+  Option<FusionMode> fusion{
+      *this, "fusion", llvm::cl::desc("which partitioner"), llvm::cl::init(FusionMode::Full),
+      llvm::cl::values(clEnumValN(FusionMode::None, "none", "every operator alone"),
+                       clEnumValN(FusionMode::Dominator, "dominator", "the published baseline"),
+                       clEnumValN(FusionMode::Full, "full", "by cost"))};
+  Option<int64_t> fuel{*this, "fuel", llvm::cl::desc("applied rewrites and merges at most"),
+                       llvm::cl::init(-1)};
+  ListOption<std::string> disable{*this, "disable", llvm::cl::desc("passes to leave out")};
+};
+} // namespace
+
+void tokamak::registerAllPasses() {
+  registerTokamakPasses();
+  PassPipelineRegistration<TextOptions>("tokamak-pipeline", "All passes from graph to groups.",
+                                        [](OpPassManager &passes, const TextOptions &text) {
+                                          PipelineOptions options;
+                                          options.fusion = text.fusion;
+                                          options.disabledPasses = {text.disable.begin(), text.disable.end()};
+                                          auto state = std::make_shared<PassState>();
+                                          state->fuel = Fuel(text.fuel);
+                                          buildPipeline(passes, options, state);
+                                        });
+}

@@ -1,0 +1,65 @@
+//===- PassState.cpp - what passes share besides the graph ---------------------------------===//
+#include "rewrite/PassState.h"
+#include "ir/Tk.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace tokamak;
+
+bool Fuel::take(llvm::StringRef what, Location loc) {
+  if (isEmpty())
+    return false;
+  ++count;
+  llvm::StringRef node = tk::onnxNode(loc).name;
+  lastTaken = (what + " at " + (node.empty() ? "an unnamed operation" : node)).str();
+  return true;
+}
+
+void RemovedLog::note(Location loc, llvm::StringRef reason, llvm::StringRef into) {
+  for (const tk::OnnxNode &node : tk::onnxNodes(loc))
+    if (!node.name.empty() && node.name != into)
+      entries.push_back({node.name.str(), reason.str(), into.str()});
+}
+
+void RemovedLog::merged(Location loc, Location into) {
+  llvm::StringRef name = tk::onnxNode(into).name;
+  note(loc, name.empty() ? "identity" : "merged", name);
+}
+
+std::vector<std::pair<std::string, std::string>> RemovedLog::removedFrom(ModuleOp module) const {
+  llvm::StringSet<> alive;
+  // A constant keeps the name of the node that it was folded from.
+  module.walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>())
+      alive.insert(tk::onnxNode(op->getLoc()).name);
+  });
+
+  // The last note about a node counts: a merged node may itself be merged or folded later on.
+  llvm::StringMap<const Entry *> last;
+  for (const Entry &entry : entries)
+    last[entry.node] = &entry;
+  auto target = [&](const Entry *entry) {
+    // A bound, since merges may form a ring through nodes that consist of several operations.
+    for (size_t steps = 0; steps < entries.size() && !alive.contains(entry->into); ++steps) {
+      auto next = last.find(entry->into);
+      if (next == last.end() || next->second->into.empty())
+        break;
+      entry = next->second;
+    }
+    return entry->into;
+  };
+
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const Entry &entry : entries) {
+    if (last[entry.node] != &entry || alive.contains(entry.node))
+      continue;
+    result.emplace_back(entry.node, entry.into.empty() ? entry.reason : "merged into " + target(&entry));
+  }
+  return result;
+}
+
+Location tokamak::mergeLocations(Location first, Location second) {
+  return FusedLoc::get(first.getContext(), {first, second});
+}

@@ -1,0 +1,27 @@
+//===- Passes.h - every pass, and their registration --------------------------------------===//
+#pragma once
+#include "ir/Tk.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "rewrite/PassState.h"
+
+namespace tokamak {
+
+// One a pass of Passes.td. Without a state a pass gets one of its own: unlimited fuel, logs that nobody
+// reads.
+std::unique_ptr<mlir::Pass> createFoldConstantsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createSimplifyMovementChainsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createEliminateCommonSubexpressionsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createFoldBatchNormPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createPartitionNonePass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createOutlineGroupsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass(PassStatePtr state = nullptr);
+
+/// Makes all passes known to tokamak-opt's `--pass-pipeline`, and the whole pipeline as
+/// `tokamak-pipeline{fusion=dominator fuel=-1 disable=...}`.
+void registerAllPasses();
+
+} // namespace tokamak

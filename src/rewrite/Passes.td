@@ -1,0 +1,62 @@
+//===- Passes.td - every pass, once ------------------------------------*- tablegen -*-===//
+// A pass is found in three places: its entry here (what it does, one sentence), its file of the same name, its test of
+// the same name. Passes talk to each other only through the graph.
+#ifndef TOKAMAK_PASSES
+#define TOKAMAK_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// All run on the module, regions of control flow included; bodies of composites and groups are left alone.
+class Tk_Pass<string argument, string name> : Pass<argument, "::mlir::ModuleOp"> {
+  let constructor = "::tokamak::create" # name # "Pass()";
+  let dependentDialects = ["::tokamak::tk::TkDialect"];
+}
+
+//===--------------------------------------------------------------------------------------------------------===//
+// Graph to graph (src/rewrite)
+//===--------------------------------------------------------------------------------------------------------===//
+
+def FoldConstants : Tk_Pass<"fold-constants", "FoldConstants"> {
+  let summary = "Evaluates operators whose operands are all constants, unless the result would be much larger, and takes "
+                "the branch of an if whose condition is constant.";
+}
+def SimplifyMovementChains : Tk_Pass<"simplify-movement-chains", "SimplifyMovementChains"> {
+  let summary = "Removes operators that change nothing and joins chains of reshapes, transposes and lossless casts.";
+}
+def EliminateCommonSubexpressions
+    : Tk_Pass<"eliminate-common-subexpressions", "EliminateCommonSubexpressions"> {
+  let summary = "Computes equal operators on equal operands once.";
+}
+def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
+  let summary = "Merges an inference batch norm into the weights and the bias of the convolution that it alone follows.";
+}
+def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
+  let summary = "Turns the remaining batch norms with constant statistics into one multiplication and one addition.";
+}
+def EliminateDeadCode : Tk_Pass<"eliminate-dead-code", "EliminateDeadCode"> {
+  let summary = "Removes operators whose results nothing uses.";
+}
+
+//===--------------------------------------------------------------------------------------------------------===//
+// Fusion (src/fusion)
+//===--------------------------------------------------------------------------------------------------------===//
+
+def PartitionNone : Tk_Pass<"partition-none", "PartitionNone"> {
+  let summary = "Puts every operator into a group of its own (--fusion none).";
+}
+def PartitionDominator : Tk_Pass<"partition-dominator", "PartitionDominator"> {
+  let summary = "Groups operators by the post-dominator tree, as the published baseline does (--fusion dominator).";
+}
+def OutlineGroups : Tk_Pass<"outline-groups", "OutlineGroups"> {
+  let summary = "Turns each group, and each operator without one, into a tk.fusion region.";
+}
+
+//===--------------------------------------------------------------------------------------------------------===//
+// For the developer's tool
+//===--------------------------------------------------------------------------------------------------------===//
+
+def PrintPostDominatorTree : Tk_Pass<"print-post-dominator-tree", "PrintPostDominatorTree"> {
+  let summary = "Prints the post-dominator tree of every function and region on standard output.";
+}
+
+#endif
