@@ -4,10 +4,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "reference/Evaluate.h"
+#include "rewrite/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<tokamak::tk::TkDialect, mlir::func::FuncDialect>();
+  tokamak::reference::registerReferenceModels(registry); // fold-constants evaluates
+  tokamak::registerAllPasses();
   // The folders declared in TkOps.td are tried out with these two.
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
