@@ -22,12 +22,13 @@ struct ProgramStep {
   std::vector<std::string> nodes; ///< ONNX node names
 };
 
-/// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`. The objects
-/// refer to each other, to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to nothing else.
+/// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`.
+/// The objects refer to each other, to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to
+/// nothing else.
 struct CompiledProgram {
   std::vector<std::string> objects; ///< relocatable ELF objects, to be linked together
-  std::string entry;   ///< symbol of the TkProgramFn
-  std::string weights; ///< packed constants; the program wants them 64-byte aligned
+  std::string entry;                ///< symbol of the TkProgramFn
+  std::string weights;              ///< packed constants; the program wants them 64-byte aligned
   size_t arenaBytes = 0, scratchBytes = 0;
   std::vector<ProgramValue> inputs, outputs;
   std::vector<ProgramStep> steps;
@@ -36,13 +37,14 @@ struct CompiledProgram {
 
 struct CodegenOptions {
   std::string entry = "tk_program_run";
-  /// Where not empty, the textual form of one stage replaces nothing but is stored here: "kernels", "llvm" or "asm".
+  /// Where not empty, the textual form of one stage replaces nothing but is stored here: "kernels", "llvm" or
+  /// "asm".
   std::string emit;
   std::string *emitted = nullptr;
 };
 
-/// `module`: one func.func @main whose body holds tk.fusion groups, constants, views (reshape), library operators and
-/// control flow, as the partitioners leave it.
+/// `module`: one func.func @main whose body holds tk.fusion groups, constants, views (reshape), library
+/// operators and control flow, as the partitioners leave it.
 llvm::Expected<CompiledProgram> compileProgram(mlir::ModuleOp module, const TargetDescription &target,
                                                const CodegenOptions &options = {});
 

@@ -1,0 +1,57 @@
+//===- HostProgram.h - the schedule as code
+//-------------------------------------------------------------------===//
+#pragma once
+#include "codegen/host/MemoryPlan.h"
+#include "codegen/host/WeightStore.h"
+#include "codegen/kernel/KernelEmitter.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tokamak::codegen {
+
+/// Emits the TkProgramFn of a partitioned function: each group is a kernel call, each library operator a call
+/// of the runtime, control flow is control flow, reshapes are views.
+class HostProgram {
+public:
+  /// `kernels` has the kernel of every group.
+  HostProgram(mlir::func::FuncOp program, const MemoryPlan &plan, const LayoutAssignment &layouts,
+              const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels, WeightStore &weights)
+      : program(program), plan(plan), layouts(layouts), kernels(kernels), weights(weights),
+        b(program.getContext()) {}
+
+  /// Into `module`, as an external function `symbol`.
+  void emit(mlir::ModuleOp module, const std::string &symbol);
+
+private:
+  void emitBlock(mlir::Block &block);
+  void emitGroup(tk::FusionOp group);
+  void emitLibraryCall(mlir::Operation *op);
+  void emitIf(tk::IfOp op);
+  void emitLoop(tk::LoopOp op);
+
+  mlir::Value addressOf(mlir::Value tensor);
+  mlir::Value addressIn(const Place &place, int64_t extra = 0);
+  void copy(mlir::Value to, mlir::Value from, mlir::Value tensor);
+  mlir::Value offset(mlir::Value base, int64_t bytes);
+  mlir::Value constant(int64_t value, unsigned bits = 64);
+  mlir::Value slots(int64_t count, int64_t bytes); ///< stack memory, allocated once at entry
+  void declare(llvm::StringRef name, mlir::Type result, mlir::ArrayRef<mlir::Type> arguments);
+  mlir::Value globalInts(llvm::ArrayRef<int64_t> values);
+  mlir::Value globalDoubles(llvm::ArrayRef<double> values);
+  mlir::Value globalAddress(mlir::ElementsAttr values, mlir::Type elementType, int64_t count);
+  mlir::Value descriptors(mlir::ValueRange tensors);
+  mlir::Type pointer();
+
+  mlir::func::FuncOp program;
+  const MemoryPlan &plan;
+  const LayoutAssignment &layouts;
+  const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels;
+  WeightStore &weights;
+  mlir::OpBuilder b;
+  mlir::ModuleOp target;
+  mlir::Block *entry = nullptr;
+  mlir::Location loc = mlir::UnknownLoc::get(program.getContext());
+  mlir::Value context, arena, weightBase, inputs, outputs, scratch, status;
+  int64_t globals = 0;
+};
+
+} // namespace tokamak::codegen

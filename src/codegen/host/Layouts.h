@@ -1,0 +1,26 @@
+//===- Layouts.h - which values between kernels are channel-blocked
+//--------------------------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "codegen/Layout.h"
+#include "ir/Tk.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tokamak::codegen {
+
+/// Layouts of the results of groups; everything else is row-major. Blocked is what a convolution writes and
+/// what follows it at the same shape, as long as only groups read it.
+class LayoutAssignment {
+public:
+  LayoutAssignment(mlir::func::FuncOp program, const TargetDescription &target);
+  Layout layoutOf(mlir::Value value) const {
+    auto it = layouts.find(value);
+    return it == layouts.end() ? Layout() : it->second;
+  }
+
+private:
+  void assign(tk::FusionOp group, const TargetDescription &target);
+  llvm::DenseMap<mlir::Value, Layout> layouts;
+};
+
+} // namespace tokamak::codegen
