@@ -11,6 +11,19 @@
 
 namespace tokamak::import {
 
+/// Adds the names that `graph` uses, whether it defines them or not: a name has one meaning in nested graphs.
+static void addUses(const onnx::GraphProto &graph, std::vector<std::string> &names) {
+  for (const onnx::ValueInfoProto &output : graph.output())
+    names.push_back(output.name());
+  for (const onnx::NodeProto &node : graph.node()) {
+    names.insert(names.end(), node.input().begin(), node.input().end());
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        addUses(attribute.g(), names);
+    }
+  }
+}
+
 namespace {
 
 class LoadedModel final : public Model {
@@ -19,6 +32,22 @@ public:
       : file(std::move(file)), declared(std::move(signature)) {}
 
   const ModelSignature &signature() const override { return declared; }
+
+  std::vector<ModelNode> nodes() const override {
+    std::vector<ModelNode> result;
+    for (const onnx::NodeProto &node : file->proto.graph().node()) {
+      auto name = file->nodeNames.find(&node);
+      ModelNode entry{name == file->nodeNames.end() ? node.name() : name->second, node.op_type(), {}, {}};
+      entry.inputs.assign(node.input().begin(), node.input().end());
+      entry.outputs.assign(node.output().begin(), node.output().end());
+      for (const onnx::AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          addUses(attribute.g(), entry.inputs);
+      }
+      result.push_back(std::move(entry));
+    }
+    return result;
+  }
 
   llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
                                        const ImportOptions &options) const override {

@@ -42,6 +42,14 @@ struct ModelSignature {
   std::vector<Value> inputs, outputs; ///< inputs without those that are initializers
 };
 
+/// A node of the main graph as the file has it, for reports.
+struct ModelNode {
+  std::string name; ///< its own, or OpType_INDEX
+  std::string opType;
+  std::vector<std::string> inputs; ///< value names, those that its subgraphs capture included
+  std::vector<std::string> outputs;
+};
+
 /// Reads a model from a file (external data is looked up beside it) or from memory. The error is one line
 /// that names the file, node, operator, reason and what to do. Memory and time stay in proportion to the
 /// bytes given.
@@ -52,6 +60,8 @@ public:
                                                            std::string name = "<memory>");
   virtual ~Model() = default;
   virtual const ModelSignature &signature() const = 0;
+  /// The nodes of the main graph in the order of the file.
+  virtual std::vector<ModelNode> nodes() const = 0;
   /// Imports under concrete shapes. May be called several times.
   virtual llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
                                                const ImportOptions &options) const = 0;

@@ -211,7 +211,10 @@ void registerIndexing(
     Registry &); // ops/Indexing.cpp: Gather*, Scatter*, TopK, CumSum, OneHot, ReverseSequence
 void registerDataDependent(Registry &); // ops/DataDependent.cpp: NonZero, Unique, Compress, NonMaxSuppression
 void registerRefused(Registry &);   // ops/Refused.cpp: known operators that are not compiled, a reason each
-void registerControl(Registry &);   // ops/Control.cpp: If, Loop, Scan, Constant, Identity, sequences refused
+void registerControl(Registry &);   // ops/Control.cpp: Constant, Identity, If
+void registerLoop(Registry &);      // ops/Loop.cpp
+void registerScan(Registry &);      // ops/Scan.cpp
+void registerSequence(Registry &);  // ops/Sequence.cpp: sequences, optionals and maps, refused
 void registerRecurrent(Registry &); // ops/Recurrent.cpp: LSTM, GRU, RNN
 
 } // namespace tokamak::import

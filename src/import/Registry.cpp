@@ -27,13 +27,27 @@ const Registry &Registry::get() {
   static const Registry registry = [] {
     Registry all;
     registerElementwise(all);
+    registerActivation(all);
+    registerQuantization(all);
     registerShape(all);
+    registerSlicing(all);
     registerReduction(all);
+    registerLosses(all);
     registerNormalization(all);
     registerLinear(all);
+    registerConvolution(all);
+    registerPooling(all);
+    registerEinsum(all);
+    registerSignal(all);
     registerResize(all);
+    registerSampling(all);
     registerIndexing(all);
+    registerDataDependent(all);
+    registerRefused(all);
     registerControl(all);
+    registerLoop(all);
+    registerScan(all);
+    registerSequence(all);
     registerRecurrent(all);
     return all;
   }();

@@ -1,0 +1,212 @@
+//===- Loop.cpp - ONNX Loop ----------------------------------------------------------------===//
+#include "import/ErrorLine.h"
+#include "import/ops/Common.h"
+#include "import/ops/LoopBuilder.h"
+#include "onnx/onnx_pb.h"
+
+namespace tokamak::import {
+
+/// Loops of up to so many iterations, and so many nodes when unrolled, are unrolled: the iteration number is
+/// then a constant and iterations fuse with what surrounds them.
+static constexpr int64_t preferredTrips = 16, preferredNodes = 2048;
+/// Where only unrolling gives fixed shapes, so many iterations are.
+static constexpr int64_t maxTrips = 1 << 16;
+
+/// Nodes of a graph and its subgraphs.
+static int64_t nodeCount(const onnx::GraphProto &graph) {
+  int64_t count = graph.node_size();
+  for (const onnx::NodeProto &node : graph.node())
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      count += attribute.has_g() ? nodeCount(attribute.g()) : 0;
+  return count;
+}
+
+namespace {
+
+/// One ONNX Loop node. There are three ways: unrolled because it is small, a tk.loop, or unrolled because a
+/// tk.loop cannot hold it (carried values that change their shape, an early exit with scan outputs, shapes
+/// that depend on the iteration number).
+class LoopNode {
+public:
+  explicit LoopNode(NodeContext &n) : n(n), b(n.body()), graph(n.subgraph("body")) {
+    for (int64_t i = 2; i < n.inputCount(); ++i)
+      initial.push_back(n.input(i));
+    if (graph.input_size() != static_cast<int>(initial.size()) + 2 ||
+        graph.output_size() <= static_cast<int>(initial.size()))
+      fault("its body has " + llvm::Twine(graph.input_size()) + " inputs and " +
+            llvm::Twine(graph.output_size()) + " outputs, which do not fit " + llvm::Twine(initial.size()) +
+            " carried values; the file is damaged");
+    hasScans = graph.output_size() > static_cast<int>(initial.size()) + 1;
+    if (n.has(0)) {
+      checkSingle(n.input(0), DataType::Int64, "its trip count");
+      if (std::optional<Tensor> known = n.ifConstant(0))
+        limit = known->intAt(0);
+    }
+    if (n.has(1))
+      checkSingle(n.input(1), DataType::Bool, "its condition");
+    condition = n.has(1) ? n.ifConstant(1) : Tensor::scalarInt(DataType::Bool, 1);
+  }
+
+  Result import() {
+    // The extent of a scan output is the number of iterations.
+    if (hasScans && n.has(0) && !limit)
+      limit = n.constantInput(0, "its trip count (an extent of its outputs)").intAt(0);
+    if (isKnown() && limit.value_or(1) * std::max<int64_t>(nodeCount(graph), 1) <= preferredNodes &&
+        limit.value_or(1) <= preferredTrips) {
+      llvm::Expected<std::optional<Values>> unrolled = unroll(preferredTrips, /*evaluate=*/false, "");
+      if (!unrolled)
+        return unrolled.takeError();
+      if (*unrolled)
+        return **unrolled;
+    }
+
+    std::string obstacle;
+    try {
+      Result kept = keep();
+      if (kept)
+        return kept;
+      obstacle = " (" + llvm::toString(kept.takeError()) + ")";
+    } catch (const ImportFault &fault) {
+      obstacle = " (" + fault.reason + ")";
+    }
+    n.forgetValues();
+    if (n.has(0) && !limit)
+      limit = n.constantInput(0, "its trip count" + obstacle).intAt(0);
+    if (!condition)
+      condition = n.constantInput(1, "its condition" + obstacle);
+    llvm::Expected<std::optional<Values>> unrolled =
+        unroll(maxTrips, /*evaluate=*/true, "its condition after an iteration" + obstacle);
+    if (!unrolled)
+      return unrolled.takeError();
+    if (!*unrolled)
+      return n.error("runs more than " + llvm::Twine(maxTrips) + " iterations" + obstacle +
+                     "; make the loop shorter");
+    return **unrolled;
+  }
+
+private:
+  NodeContext &n;
+  Body &b;
+  const onnx::GraphProto &graph;
+  Values initial;
+  bool hasScans = false;
+  std::optional<int64_t> limit;    ///< where known; none as well where there is no limit
+  std::optional<Tensor> condition; ///< of the first iteration, where known
+
+  bool isKnown() const { return condition && (limit || !n.has(0)); }
+
+  static void checkSingle(Value value, DataType type, llvm::StringRef what) {
+    if (typeOf(value) != type || tk::tensorType(value).getNumElements() != 1)
+      fault(what + " must be one " + name(type) + ", not " + name(typeOf(value)) + shapeText(shapeOf(value)));
+  }
+
+  /// The body's outputs for one iteration. Some exporters declare the first two inputs as [1], not as
+  /// scalars.
+  Result importBody(Body &at, Value iteration, Value running, ValueRange carried) {
+    Values arguments{iteration, running};
+    for (int i = 0; i < 2; ++i)
+      if (graph.input(i).type().tensor_type().shape().dim_size() == 1)
+        arguments[i] = at.reshape(arguments[i], {1});
+    llvm::append_range(arguments, carried);
+    Result outputs = n.importSubgraph("body", arguments, at.builder);
+    if (outputs)
+      checkSingle(outputs->front(), DataType::Bool, "the condition that its body gives");
+    return outputs;
+  }
+
+  Values carriedOf(const Values &outputs) const {
+    return Values(llvm::ArrayRef(outputs).slice(1, initial.size()));
+  }
+  Values scansOf(const Values &outputs) const {
+    return Values(llvm::ArrayRef(outputs).drop_front(1 + initial.size()));
+  }
+
+  /// As a tk.loop; throws an ImportFault where that cannot be.
+  Result keep() {
+    LoopBody loop(b, initial);
+    Result outputs = importBody(loop.body, loop.iteration, loop.condition, loop.carried);
+    if (!outputs)
+      return outputs;
+    Iteration next{outputs->front(), carriedOf(*outputs), scansOf(*outputs)};
+    std::optional<Tensor> constant = tk::constantValue(next.condition);
+    bool goesOn = next.condition == loop.condition || (constant && constant->intAt(0) != 0);
+    bool always = goesOn && condition && condition->intAt(0) != 0;
+    if (hasScans && (!always || !limit))
+      fault("its outputs have as many slices as iterations run, which its condition decides");
+    if (always && !n.has(0))
+      fault("it has no trip count and its condition never changes, so it does not end");
+    Value limitValue = limit      ? b.constant(Tensor::scalarInt(DataType::Int64, *limit))
+                       : n.has(0) ? n.input(0)
+                                  : Value();
+    return closeLoop(b, std::move(loop), limitValue, always || !n.has(1) ? Value() : n.input(1), initial,
+                     next, std::max<int64_t>(limit.value_or(0), 0));
+  }
+
+  /// The iterations one after the other; nothing where there are more than `most`, or where a condition is
+  /// not a constant and may not be evaluated.
+  llvm::Expected<std::optional<Values>> unroll(int64_t most, bool evaluate, llvm::StringRef what) {
+    // Apart from the graph until it is complete.
+    mlir::Region region;
+    mlir::OpBuilder at = mlir::OpBuilder::atBlockEnd(&region.emplaceBlock());
+    Body inner(at, b.loc, b.budget);
+    Values carried = initial;
+    std::vector<Values> scans(graph.output_size() - 1 - initial.size());
+    Tensor running = condition->reshaped({});
+    for (int64_t i = 0; running.intAt(0) != 0 && (!limit || i < *limit); ++i) {
+      if (i == most) {
+        n.forgetValues();
+        return std::nullopt;
+      }
+      Result outputs = importBody(inner, inner.constant(Tensor::scalarInt(DataType::Int64, i)),
+                                  inner.constant(running), carried);
+      if (!outputs)
+        return outputs.takeError();
+      carried = carriedOf(*outputs);
+      for (auto [slices, slice] : llvm::zip(scans, scansOf(*outputs)))
+        slices.push_back(slice);
+      if (limit && i + 1 == *limit)
+        break;
+      std::optional<Tensor> next = tk::constantValue(outputs->front());
+      if (!next && !evaluate) {
+        n.forgetValues();
+        return std::nullopt;
+      }
+      running = (next ? *next : n.constantOf(outputs->front(), what)).reshaped({});
+    }
+    Values results = carried;
+    if (!scans.empty() && scans.front().empty()) {
+      // No iteration: the body only tells the shapes of the slices.
+      LoopBody unused(inner, initial);
+      Result outputs = importBody(unused.body, unused.iteration, unused.condition, unused.carried);
+      n.forgetValues();
+      if (!outputs)
+        return outputs.takeError();
+      llvm::append_range(results, emptyScans(inner, scansOf(*outputs)));
+    } else {
+      for (const Values &slices : scans)
+        results.push_back(stack(inner, slices));
+    }
+    auto &into = b.builder.getInsertionBlock()->getOperations();
+    into.splice(b.builder.getInsertionPoint(), region.front().getOperations());
+    return results;
+  }
+
+  /// Along a new leading axis.
+  static Value stack(Body &at, const Values &slices) {
+    Values rows;
+    for (Value slice : slices) {
+      llvm::SmallVector<int64_t> shape{1};
+      llvm::append_range(shape, shapeOf(slice));
+      rows.push_back(at.reshape(slice, shape));
+    }
+    return at.concat(rows, 0);
+  }
+};
+
+} // namespace
+
+void registerLoop(Registry &registry) {
+  registry.add("Loop", [](NodeContext &n) { return LoopNode(n).import(); });
+}
+
+} // namespace tokamak::import

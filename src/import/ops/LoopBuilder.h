@@ -1,0 +1,37 @@
+//===- LoopBuilder.h - building tk.loop ---------------------------------------------------===//
+#pragma once
+#include "import/NodeContext.h"
+#include <memory>
+
+namespace tokamak::import {
+
+/// The body of a tk.loop under construction, detached until `closeLoop`: whatever fails before that leaves
+/// nothing behind.
+struct LoopBody {
+  /// Arguments for carried values of the types of `carried`. `body` builds inside.
+  LoopBody(Body &outer, ValueRange carried);
+
+  std::unique_ptr<mlir::Region> region;
+  mlir::OpBuilder builder;
+  Body body;
+  Value iteration; ///< int64, rank 0
+  Value condition; ///< bool, rank 0
+  Values carried;
+};
+
+/// What one iteration gives.
+struct Iteration {
+  Value condition; ///< one bool; null: true
+  Values carried, scans;
+};
+
+/// Creates the loop in `outer` and returns the carried values, then the scan outputs. `limit` and `condition`
+/// may be null; `trips` must be the number of iterations where there are scan outputs. Throws an ImportFault
+/// where a carried value changes its type.
+Values closeLoop(Body &outer, LoopBody &&loop, Value limit, Value condition, ValueRange initial,
+                 const Iteration &next, int64_t trips);
+
+/// Empty results for scan outputs of no iterations: slices like `scans`, whose values are not used.
+Values emptyScans(Body &outer, ValueRange scans);
+
+} // namespace tokamak::import
