@@ -1,8 +1,8 @@
 //===- AnchorBench.cpp - speed of single emitted anchor kernels -----------------------------===//
 // anchor_bench [CPU [NAME]]: for each shape (whose name contains NAME) the time of one thread over all tasks,
 // the rate in GF/s of the multiply-adds that are computed (taps on padding are not), how many accumulators
-// the code generator spilled, and what compiling took. The first line is the machine's own rate of
-// multiply-adds.
+// the code generator spilled in innermost loops, and what compiling took. The first line is the machine's own
+// rate of multiply-adds.
 #include "ConvolutionCase.h"
 #include "codegen/anchors/MatMul.h"
 #include <algorithm>
@@ -63,7 +63,7 @@ void report(const std::string &name, const CompiledKernel &kernel, double flops,
   double time = medianSeconds(run);
   printf("%-28s %9.1f us %7.1f GF/s  spills %3lld  build %5.1f lower %6.1f codegen %6.1f ms  %4zu KB\n",
          name.c_str(), time * 1e6, flops / time * 1e-9,
-         static_cast<long long>(countVectorSpills(kernel.assembly)), kernel.buildMs, kernel.lowerMs,
+         static_cast<long long>(countInnerLoopSpills(kernel.assembly)), kernel.buildMs, kernel.lowerMs,
          kernel.codegenMs, kernel.objectBytes / 1024);
   fflush(stdout);
 }

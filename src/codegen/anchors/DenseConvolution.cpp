@@ -72,7 +72,10 @@ private:
   /// Outputs of the tile that the taps chosen so far reach, per axis.
   struct Active {
     SmallVector<int64_t, 16> rows, columns;
+    bool operator==(const Active &) const = default;
   };
+  /// Those of the outputs whose tap `tap` along `axis` lies inside the input.
+  Active reachedBy(unsigned axis, int64_t tap, const Active &active) const;
   Values emitAxis(unsigned axis, Value input, Value weight, ValueRange accumulators, const Active &active);
   Values emitChannels(Value input, Value weight, ValueRange accumulators, const Active &active);
   void emitStep(Value input, Value weight, int64_t channel, Values &accumulators, const Active &active);
@@ -133,39 +136,51 @@ Values TileEmitter::emitAxis(unsigned axis, Value input, Value weight, ValueRang
   const TileRun &run = *runs[axis];
   int64_t inputStep = taps.inTapStep * plan.strides.spatial[axis];
   int64_t weightStep = taps.kernelStep * kernelStrides[axis];
-  auto loopOver = [&](Value low, Value high) {
-    return loops.loop(low, high, 1, accumulators, [&](Value tap, ValueRange carried) {
+  auto loopOver = [&](Value low, Value high, ValueRange initial, const Active &reached) {
+    return loops.loop(low, high, 1, initial, [&](Value tap, ValueRange carried) {
       return emitAxis(axis + 1, loops.at(input, loops.mul(tap, inputStep)),
-                      loops.at(weight, loops.mul(tap, weightStep)), carried, active);
+                      loops.at(weight, loops.mul(tap, weightStep)), carried, reached);
     });
   };
   if (run.taps == TileRun::Taps::Bounded)
-    return loopOver(bounds[axis].low, bounds[axis].high);
-  // Never written out where a loop will do: in straight-line code the broadcasts that neighbouring taps share
-  // are merged, and their longer lives make accumulators spill (43 instead of 116 GF/s on a 7x7 kernel).
-  if (run.taps == TileRun::Taps::All && taps.tapCount > 1)
-    return loopOver(loops.index(0), loops.index(taps.tapCount));
+    return loopOver(bounds[axis].low, bounds[axis].high, accumulators, active);
 
+  // Taps that reach the same outputs are a loop, never written out: in straight-line code the broadcasts that
+  // neighbouring taps share are merged, and their longer lives make accumulators spill (43 instead of 116
+  // GF/s on a 7x7 kernel).
   Values carried(accumulators);
-  for (int64_t tap = 0; tap < taps.tapCount; ++tap) {
-    Active reached = active;
-    auto isOutside = [&](int64_t output) { return !run.isInside(output, tap, taps.tapCount); };
-    if (axis == 1)
-      llvm::erase_if(reached.rows, isOutside);
-    if (axis == 2)
-      llvm::erase_if(reached.columns, isOutside);
+  for (int64_t first = 0, end; first < taps.tapCount; first = end) {
+    Active reached = reachedBy(axis, first, active);
+    for (end = first + 1; end < taps.tapCount && reachedBy(axis, end, active) == reached;)
+      ++end;
     if (reached.rows.empty() || reached.columns.empty())
       continue;
-    carried = emitAxis(axis + 1, loops.at(input, tap * inputStep), loops.at(weight, tap * weightStep),
-                       carried, reached);
+    if (end - first > 1)
+      carried = loopOver(loops.index(first), loops.index(end), carried, reached);
+    else
+      carried = emitAxis(axis + 1, loops.at(input, first * inputStep), loops.at(weight, first * weightStep),
+                         carried, reached);
   }
   return carried;
 }
 
+TileEmitter::Active TileEmitter::reachedBy(unsigned axis, int64_t tap, const Active &active) const {
+  Active reached = active;
+  auto isOutside = [&](int64_t output) { return !runs[axis]->isInside(output, tap, axes[axis]->tapCount); };
+  if (axis == 1)
+    llvm::erase_if(reached.rows, isOutside);
+  if (axis == 2)
+    llvm::erase_if(reached.columns, isOutside);
+  return reached;
+}
+
 Values TileEmitter::emitChannels(Value input, Value weight, ValueRange accumulators, const Active &active) {
   // Tiles of few accumulators write out several channels: short loop bodies lose more to mispredicted exits.
+  // Where the accumulators leave no room for the operands of two channels, that would spill.
   int64_t mulAdds = static_cast<int64_t>(active.rows.size() * active.columns.size()) * vectors, unroll = 1;
-  while (mulAdds * unroll < kMulAddsPerIteration && plan.channelBlock % (4 * unroll) == 0)
+  bool hasRoom =
+      static_cast<int64_t>(accumulators.size()) + 2 * (vectors + 1) <= plan.target.vectorRegisters - 2;
+  while (hasRoom && mulAdds * unroll < kMulAddsPerIteration && plan.channelBlock % (4 * unroll) == 0)
     unroll *= 2;
   auto loopOver = [&](Value low, Value high, int64_t step, ValueRange initial) {
     return loops.loop(low, high, step, initial, [&](Value channel, ValueRange carried) {

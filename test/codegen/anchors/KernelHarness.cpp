@@ -26,10 +26,10 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <numeric>
-#include <regex>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace mlir;
 
@@ -250,10 +250,25 @@ CompiledKernel compileKernel(EmitFn emit, const ResultShape &result, const Targe
   return KernelCompiler(target).compile(emit, result, wantAssembly);
 }
 
-int64_t countVectorSpills(const std::string &assembly) {
-  static const std::regex spill(
-      R"(\n[^\n]*(\(%rsp\)|\(%rbp\))[^\n]*%[yz]mm|\n[^\n]*%[yz]mm[^\n]*(\(%rsp\)|\(%rbp\)))");
-  return std::distance(std::sregex_iterator(assembly.begin(), assembly.end(), spill), std::sregex_iterator());
+int64_t countInnerLoopSpills(llvm::StringRef assembly) {
+  int64_t total = 0, inBlock = 0;
+  llvm::StringRef label;
+  while (!assembly.empty()) {
+    llvm::StringRef line;
+    std::tie(line, assembly) = assembly.split('\n');
+    bool isInstruction = line.starts_with("\t") && !line.starts_with("\t.");
+    if (line.starts_with(".L") && line.contains(':')) {
+      label = line.take_until([](char c) { return c == ':'; });
+      inBlock = 0;
+    }
+    bool isVector = line.contains("%ymm") || line.contains("%zmm");
+    bool isOnStack = line.contains("(%rsp"); // the frame pointer is omitted: rbp is a register as any other
+    inBlock += isInstruction && isVector && isOnStack;
+    // An innermost loop is a block that jumps to itself.
+    if (isInstruction && line.starts_with("\tj") && line.trim().ends_with(label) && !label.empty())
+      total += std::exchange(inBlock, 0);
+  }
+  return total;
 }
 
 bool canRun(const TargetDescription &target) {

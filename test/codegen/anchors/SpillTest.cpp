@@ -1,0 +1,100 @@
+//===- SpillTest.cpp - the accumulators of every tile stay in registers ---------------------===//
+// A kernel that spills in an innermost loop is right and two to three times slower, so only this notices.
+#include "ConvolutionCase.h"
+#include "codegen/anchors/MatMul.h"
+#include <gtest/gtest.h>
+
+namespace tokamak::test {
+namespace {
+
+using codegen::ConvolutionPlan;
+using codegen::ConvolutionShape;
+using codegen::MatMulPlan;
+using codegen::MatMulShape;
+
+class SpillTest : public testing::TestWithParam<const char *> {
+protected:
+  TargetDescription target = llvm::cantFail(TargetDescription::forCpu(GetParam()));
+
+  int64_t convolution(int64_t in, int64_t out, int64_t extent, int64_t kernel, int64_t stride = 1,
+                      int64_t group = 1, bool blockedInput = true, bool transposed = false) {
+    ConvolutionShape shape;
+    shape.inChannels = in;
+    shape.outChannels = out;
+    shape.group = group;
+    shape.input = {1, extent, extent};
+    shape.kernel = {1, kernel, kernel};
+    shape.strides = {1, stride, stride};
+    shape.transposed = transposed;
+    int64_t pad = transposed ? (kernel - stride) / 2 : kernel / 2;
+    shape.padsLow = {0, pad, pad};
+    shape.inputBlock = blockedInput ? target.lanes() : 0;
+    shape = withOutput(shape, {0, pad, pad});
+    auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
+    return countInnerLoopSpills(compileConvolution(*plan, resultShape(shape, true), target, true).assembly);
+  }
+
+  int64_t product(int64_t m, int64_t k, int64_t n, bool constant, bool transposeRhs) {
+    MatMulShape shape;
+    shape.m = m;
+    shape.n = n;
+    shape.k = k;
+    shape.transposeRhs = transposeRhs;
+    shape.rhsIsConstant = constant;
+    auto plan = llvm::cantFail(MatMulPlan::create(shape, target));
+    ResultShape result;
+    result.before = {m};
+    result.vectorExtent = n;
+    CompiledKernel kernel = compileKernel(
+        [&](mlir::OpBuilder &builder, mlir::Location loc, mlir::Value left, mlir::Value right,
+            mlir::Value scratch, mlir::Value begin, mlir::Value end, const codegen::EpilogueFn &epilogue) {
+          plan->emit(builder, loc, left, right, scratch, begin, end, epilogue);
+        },
+        result, target, true);
+    return countInnerLoopSpills(kernel.assembly);
+  }
+};
+
+TEST_P(SpillTest, Convolutions) {
+  EXPECT_EQ(convolution(64, 256, 56, 1), 0);
+  EXPECT_EQ(convolution(256, 512, 56, 1, 2), 0);
+  EXPECT_EQ(convolution(144, 24, 56, 1), 0);
+  EXPECT_EQ(convolution(64, 64, 56, 3), 0);
+  EXPECT_EQ(convolution(128, 128, 28, 3), 0);
+  EXPECT_EQ(convolution(512, 512, 7, 3), 0);
+  EXPECT_EQ(convolution(128, 128, 56, 3, 2), 0);
+  EXPECT_EQ(convolution(64, 64, 17, 3), 0);
+}
+
+TEST_P(SpillTest, Images) {
+  EXPECT_EQ(convolution(3, 64, 224, 7, 2, 1, false), 0);
+  EXPECT_EQ(convolution(3, 32, 224, 3, 2, 1, false), 0);
+  EXPECT_EQ(convolution(1, 32, 64, 5, 1, 1, false), 0);
+}
+
+TEST_P(SpillTest, DepthwiseConvolutions) {
+  EXPECT_EQ(convolution(96, 96, 112, 3, 1, 96), 0);
+  EXPECT_EQ(convolution(96, 96, 112, 3, 2, 96), 0);
+  EXPECT_EQ(convolution(96, 96, 14, 5, 1, 96), 0);
+}
+
+TEST_P(SpillTest, TransposedConvolutions) {
+  EXPECT_EQ(convolution(96, 96, 80, 2, 2, 1, true, true), 0);
+  EXPECT_EQ(convolution(64, 32, 40, 4, 2, 1, true, true), 0);
+}
+
+TEST_P(SpillTest, Products) {
+  EXPECT_EQ(product(128, 768, 3072, true, false), 0);
+  EXPECT_EQ(product(128, 1024, 1000, true, false), 0);
+  EXPECT_EQ(product(1, 2048, 1000, true, false), 0);
+  EXPECT_EQ(product(197, 64, 197, false, true), 0);
+  EXPECT_EQ(product(197, 197, 64, false, false), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, SpillTest, testing::Values("x86-64-v4", "x86-64-v3"),
+                         [](const testing::TestParamInfo<const char *> &info) {
+                           return std::string(info.param).substr(7);
+                         });
+
+} // namespace
+} // namespace tokamak::test
