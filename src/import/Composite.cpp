@@ -7,6 +7,13 @@ namespace tokamak::import {
 using mlir::Block;
 using mlir::Operation;
 
+/// A builder in a block whose region has no parent yet, which could not tell the context.
+static mlir::OpBuilder builderAt(mlir::MLIRContext *context, Block &block, Block::iterator point) {
+  mlir::OpBuilder builder(context);
+  builder.setInsertionPoint(&block, point);
+  return builder;
+}
+
 static bool isConstant(Operation &op) { return llvm::isa<tk::ConstantOp>(op); }
 
 /// Removes operations whose results nobody uses, from the end.
@@ -41,7 +48,7 @@ Result NodeContext::composite(ValueRange operands, llvm::function_ref<Values(Bod
   llvm::SmallVector<Value> outside;         ///< the operand of each block argument
   llvm::DenseMap<Operation *, Value> moved; ///< constant inside -> the operand it stands for
   Values arguments;
-  mlir::OpBuilder inner = mlir::OpBuilder::atBlockEnd(&block);
+  mlir::OpBuilder inner = builderAt(outer.getContext(), block, block.end());
   llvm::DenseMap<Value, Value> argumentOf;
   for (Value operand : operands) {
     Value &argument = argumentOf[operand];
@@ -86,7 +93,7 @@ Result NodeContext::composite(ValueRange operands, llvm::function_ref<Values(Bod
       Value &argument = argumentOf[use.get()];
       Operation *definition = use.get().getDefiningOp();
       if (!argument && definition && isConstant(*definition)) {
-        argument = mlir::OpBuilder::atBlockBegin(&block).clone(*definition)->getResult(0);
+        argument = builderAt(outer.getContext(), block, block.begin()).clone(*definition)->getResult(0);
         moved[argument.getDefiningOp()] = use.get();
       } else if (!argument) {
         argument = block.addArgument(use.get().getType(), graph.loc);

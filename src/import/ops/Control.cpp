@@ -1,6 +1,6 @@
 //===- Control.cpp - Constant, Identity, If -----------------------------------------------===//
 #include "import/ErrorLine.h"
-#include "import/NodeContext.h"
+#include "import/ops/LoopBuilder.h"
 #include "onnx/onnx_pb.h"
 
 namespace tokamak::import {
@@ -42,7 +42,7 @@ struct Branch {
   Values results;
 
   llvm::Error import(NodeContext &n, llvm::StringRef attribute) {
-    mlir::OpBuilder at = mlir::OpBuilder::atBlockEnd(&region->emplaceBlock());
+    mlir::OpBuilder at = openBlock(n.body().builder.getContext(), *region);
     Result imported = [&]() -> Result {
       try {
         return n.importSubgraph(attribute, {}, at);

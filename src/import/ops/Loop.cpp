@@ -147,7 +147,7 @@ private:
   llvm::Expected<std::optional<Values>> unroll(int64_t most, bool evaluate, llvm::StringRef what) {
     // Apart from the graph until it is complete.
     mlir::Region region;
-    mlir::OpBuilder at = mlir::OpBuilder::atBlockEnd(&region.emplaceBlock());
+    mlir::OpBuilder at = openBlock(b.builder.getContext(), region);
     Body inner(at, b.loc, b.budget);
     Values carried = initial;
     std::vector<Values> scans(graph.output_size() - 1 - initial.size());

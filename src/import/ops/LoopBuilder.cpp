@@ -8,12 +8,15 @@ static mlir::RankedTensorType scalarType(Body &b, DataType type) {
   return mlir::RankedTensorType::get({}, toMlir(type, b.builder.getContext()));
 }
 
-static mlir::OpBuilder openBlock(mlir::Region &region) {
-  return mlir::OpBuilder::atBlockEnd(&region.emplaceBlock());
+mlir::OpBuilder openBlock(mlir::MLIRContext *context, mlir::Region &region) {
+  // The region has no parent yet that would know the context.
+  mlir::OpBuilder builder(context);
+  builder.setInsertionPointToEnd(&region.emplaceBlock());
+  return builder;
 }
 
 LoopBody::LoopBody(Body &outer, ValueRange initial)
-    : region(std::make_unique<mlir::Region>()), builder(openBlock(*region)),
+    : region(std::make_unique<mlir::Region>()), builder(openBlock(outer.builder.getContext(), *region)),
       body(builder, outer.loc, outer.budget) {
   mlir::Block &block = region->front();
   iteration = block.addArgument(scalarType(outer, DataType::Int64), outer.loc);

@@ -5,6 +5,9 @@
 
 namespace tokamak::import {
 
+/// A builder in a new block of a region that is not part of the graph yet.
+mlir::OpBuilder openBlock(mlir::MLIRContext *context, mlir::Region &region);
+
 /// The body of a tk.loop under construction, detached until `closeLoop`: whatever fails before that leaves
 /// nothing behind.
 struct LoopBody {
