@@ -107,9 +107,9 @@ TK_KIND(GatherOp, Injective)
 TK_KIND(GatherElementsOp, Injective)
 TK_KIND(GatherNDOp, Injective)
 TK_KIND(IotaOp, Injective)
-// The published baseline lets concatenation take part in groups as an injective operator ({upsample, concat,
-// add}); as a tuple it would end every group.
-TK_KIND(ConcatOp, Injective)
+// The published baseline spells a concatenation as a tuple and an injective operator that absorbs it; the partitioner
+// knows that the two are one here.
+TK_KIND(ConcatOp, Tuple)
 FusionKind ReshapeOp::getFusionKind() {
   bool onlyUnits = withoutUnits(tensorType(getInput()).getShape()) == withoutUnits(getType().getShape());
   return onlyUnits ? FusionKind::Broadcast : FusionKind::Injective;
@@ -144,6 +144,8 @@ FusionKind CompositeOp::getFusionKind() {
     if (!kinded || op.hasTrait<mlir::OpTrait::ConstantLike>())
       continue;
     FusionKind kind = kinded.getFusionKind();
+    if (kind == FusionKind::Tuple) // inside one loop nest a concatenation only picks elements
+      kind = FusionKind::Injective;
     largest = std::max(largest, kind);
     ++(kind == FusionKind::Reduction ? reductions : others);
   }

@@ -24,7 +24,8 @@ constexpr size_t resourceBytes = 1025;
 class BlobOwners {
 public:
   static BlobOwners &get() {
-    static BlobOwners owners;
+    // Never destroyed: a context may outlive all other static objects.
+    static auto &owners = *new BlobOwners;
     return owners;
   }
   void retain(const Bytes &bytes) {

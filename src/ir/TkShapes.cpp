@@ -90,7 +90,6 @@ mlir::FailureOr<Extents> broadcastAll(Loc loc, mlir::ValueRange operands) {
 using namespace shapes;
 using mlir::failed;
 using mlir::failure;
-using mlir::success;
 
 mlir::LogicalResult ConstantOp::inferReturnTypes(mlir::MLIRContext *, Loc loc, mlir::ValueRange,
                                                  mlir::DictionaryAttr attributes, mlir::OpaqueProperties,
