@@ -107,8 +107,8 @@ TK_KIND(GatherOp, Injective)
 TK_KIND(GatherElementsOp, Injective)
 TK_KIND(GatherNDOp, Injective)
 TK_KIND(IotaOp, Injective)
-// The published baseline spells a concatenation as a tuple and an injective operator that absorbs it; the partitioner
-// knows that the two are one here.
+// The published baseline spells a concatenation as a tuple and an injective operator that absorbs it; the
+// partitioner knows that the two are one here.
 TK_KIND(ConcatOp, Tuple)
 FusionKind ReshapeOp::getFusionKind() {
   bool onlyUnits = withoutUnits(tensorType(getInput()).getShape()) == withoutUnits(getType().getShape());

@@ -1,7 +1,7 @@
 //===- TkOps.td - the tk dialect: the operators of the graph IR ---------*- tablegen -*-===//
 // Ranked tensors of static shape, ONNX semantics, no layout. Elementwise operators broadcast as NumPy does.
-// Adding an operator: an entry here, its type inference (TkShapes.cpp), its evaluator, its import entry and, unless
-// it is a library call, its element expression.
+// Adding an operator: an entry here, its result types (TkShapes*.cpp, or TkLibrary.cpp), its kind (FusionKind.cpp), its
+// evaluator, its import entry and, unless it is a library call, its element expression.
 #ifndef TK_OPS
 #define TK_OPS
 
@@ -45,7 +45,7 @@ def Tk_Kind : DeclareOpInterfaceMethods<FusionKindInterface>;
 def Tk_Flops : DeclareOpInterfaceMethods<TrafficInterface, ["getFlops"]>;
 def Tk_Library : DeclareOpInterfaceMethods<LibraryCallInterface, ["getLibrarySymbol", "getLibraryParameters"]>;
 
-// A pure operator whose result types follow from operands and attributes (`inferReturnTypes` in TkShapes.cpp; the
+// A pure operator whose result types follow from operands and attributes (`inferReturnTypes` in TkShapes*.cpp; the
 // verifier compares). `DefaultTraffic`: one operation a result element.
 class Tk_Pure<string mnemonic, list<Trait> traits = []>
     : Tk_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor, Tk_Kind]> {
