@@ -1,7 +1,7 @@
 //===- Convolution.cpp - which plan computes a convolution --------------------------------===//
 #include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/DenseConvolution.h"
-#include "codegen/anchors/DepthwiseConvolution.h"
+#include "codegen/anchors/NarrowGroupConvolution.h"
 #include "ir/Tk.h"
 
 using namespace mlir;
@@ -10,8 +10,11 @@ namespace tokamak::codegen {
 
 llvm::Expected<std::unique_ptr<ConvolutionPlan>> ConvolutionPlan::create(const ConvolutionShape &shape,
                                                                          const TargetDescription &target) {
-  bool isDepthwise = shape.group > 1 && shape.inChannelsPerGroup() == 1 && shape.outChannelsPerGroup() == 1;
-  return isDepthwise ? createDepthwiseConvolution(shape, target) : createDenseConvolution(shape, target);
+  int64_t outputs = shape.outChannelsPerGroup(), lanes = target.lanes();
+  bool fillsVectors = outputs == lanes && (shape.inputBlock == 0 || shape.inChannelsPerGroup() % lanes == 0);
+  bool hasNarrowGroups = shape.group > 1 && outputs <= lanes && !fillsVectors;
+  return hasNarrowGroups ? createNarrowGroupConvolution(shape, target)
+                         : createDenseConvolution(shape, target);
 }
 
 /// Extents and attributes of either operator; the last axes of the shape are the operator's.

@@ -354,7 +354,7 @@ llvm::Expected<std::unique_ptr<ConvolutionPlan>> createDenseConvolution(const Co
   if (shape.inputBlock != 0 && shape.inputBlock != lanes)
     return refuse("the input's channel block is not one vector");
   if (shape.group > 1 && shape.outChannelsPerGroup() % lanes != 0)
-    return refuse("output channels per group are no multiple of the vector length");
+    return refuse("groups that neither fill vectors nor divide one");
   if (shape.group > 1 && shape.inputBlock != 0 && shape.inChannelsPerGroup() % lanes != 0)
     return refuse("input channels per group are no multiple of the channel block");
   return std::make_unique<DenseConvolution>(shape, target);

@@ -17,6 +17,7 @@ struct Case {
   ConvolutionShape shape;
   ConvolutionShape::Axes padsHigh{0, 0, 0};
   bool blockedInput = true, blockedResult = true;
+  friend void PrintTo(const Case &c, std::ostream *stream) { *stream << c.name; }
 };
 
 /// Extents with the last two spatial axes; [n, c, h, w] -> m, kernel, stride, dilation, pads low and high.
@@ -110,6 +111,14 @@ std::vector<Case> cases() {
       conv2d("depthwise_one_pixel", {1, 20, 1, 1}, 20, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 20),
       rowMajor(conv2d("depthwise_result", {1, 20, 5, 6}, 20, {3, 3}, {2, 1}, {1, 1, 1, 1}, {1, 1}, 20),
                false),
+      conv2d("groups_of_four", {2, 40, 7, 20}, 40, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 10),
+      conv2d("groups_of_two_long_row", {1, 16, 5, 33}, 16, {1, 9}, {1, 1}, {0, 4, 0, 4}, {1, 1}, 8),
+      conv2d("groups_of_two_long_kernel", {1, 32, 1, 90}, 32, {1, 41}, {1, 1}, {0, 20, 0, 20}, {1, 1}, 16),
+      conv2d("depthwise_times_two", {2, 20, 7, 20}, 40, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 20),
+      conv2d("groups_of_two_to_four", {1, 24, 7, 9}, 48, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 12),
+      conv2d("depthwise_times_eight", {1, 5, 7, 9}, 40, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 5),
+      transposed(
+          conv2d("groups_of_two_to_four", {1, 24, 7, 9}, 48, {4, 4}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 12)),
       transposed(conv2d("two", {1, 32, 7, 10}, 24, {2, 2}, {2, 2})),
       transposed(conv2d("four", {1, 16, 6, 9}, 16, {4, 4}, {2, 2}, {1, 1, 1, 1})),
       transposed(conv2d("three", {2, 16, 5, 8}, 20, {3, 3}, {2, 2}, {1, 1, 0, 0})),
@@ -205,16 +214,17 @@ std::string refusal(const Case &c, int64_t block, const TargetDescription &targe
 
 TEST(ConvolutionPlan, RefusesWithAReason) {
   TargetDescription target = llvm::cantFail(TargetDescription::forCpu("x86-64-v3"));
-  Case narrowGroups = conv2d("", {1, 24, 5, 5}, 24, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 4);
-  EXPECT_EQ(refusal(narrowGroups, 8, target),
-            "output channels per group are no multiple of the vector length");
-  Case narrowInputs = conv2d("", {1, 24, 5, 5}, 48, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 6);
-  EXPECT_EQ(refusal(narrowInputs, 8, target),
+  auto grouped = [](int64_t in, int64_t out, int64_t group) {
+    return conv2d("", {1, in, 5, 5}, out, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1}, group);
+  };
+  EXPECT_EQ(refusal(grouped(24, 24, 4), 8, target), "groups that neither fill vectors nor divide one");
+  EXPECT_EQ(refusal(grouped(24, 48, 4), 8, target), "groups that neither fill vectors nor divide one");
+  EXPECT_EQ(refusal(grouped(16, 8, 8), 8, target), "groups that neither fill vectors nor divide one");
+  EXPECT_EQ(refusal(grouped(24, 96, 6), 8, target),
             "input channels per group are no multiple of the channel block");
-  EXPECT_EQ(refusal(narrowInputs, 4, target), "the input's channel block is not one vector");
-  Case depthwise = conv2d("", {1, 24, 5, 5}, 24, {3, 3}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 24);
-  EXPECT_EQ(refusal(depthwise, 0, target),
-            "a depthwise convolution's input must be channel-blocked by one vector");
+  EXPECT_EQ(refusal(grouped(24, 96, 6), 4, target), "the input's channel block is not one vector");
+  EXPECT_EQ(refusal(grouped(24, 24, 24), 0, target),
+            "a convolution of narrow groups needs an input channel-blocked by one vector");
 }
 
 } // namespace

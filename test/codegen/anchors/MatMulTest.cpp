@@ -17,6 +17,7 @@ using codegen::MatMulShape;
 struct Case {
   std::string name;
   MatMulShape shape;
+  friend void PrintTo(const Case &c, std::ostream *stream) { *stream << c.name; }
 };
 
 std::vector<Case> cases() {

@@ -1,7 +1,7 @@
-//===- DepthwiseConvolution.cpp - convolutions of each channel by itself ------------------===//
-#include "codegen/anchors/DepthwiseConvolution.h"
+//===- NarrowGroupConvolution.cpp - convolutions of groups within one vector --------------===//
+#include "codegen/anchors/NarrowGroupConvolution.h"
 #include "codegen/anchors/ConvolutionTasks.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -11,12 +11,12 @@ namespace {
 
 using Values = LoopBuilder::Values;
 
-/// Kernel rows of more taps than this load each weight where it is used.
+/// Kernel rows of more weights than this load each one where it is used.
 constexpr int64_t kMaxWeightRegisters = 9;
 
-class DepthwiseConvolution final : public ConvolutionPlan {
+class NarrowGroupConvolution final : public ConvolutionPlan {
 public:
-  DepthwiseConvolution(const ConvolutionShape &shape, const TargetDescription &target)
+  NarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescription &target)
       : shape(shape), target(target), lanes(target.lanes()),
         channelBlocks((shape.outChannels + lanes - 1) / lanes), tasks(shape, registerTile(), work(), target) {
   }
@@ -29,10 +29,18 @@ public:
 private:
   int64_t kernelSize() const { return shape.kernel[0] * shape.kernel[1] * shape.kernel[2]; }
   int64_t planeSize() const { return shape.input[0] * shape.input[1] * shape.input[2] * lanes; }
+  int64_t groupInputs() const { return shape.inChannelsPerGroup(); }
+  int64_t groupOutputs() const { return shape.outChannelsPerGroup(); }
+  /// Output blocks that one input block feeds: as many as outputs a input of a group.
+  int64_t blocksPerInputBlock() const { return groupOutputs() / groupInputs(); }
+  /// Input channels that one output block reads.
+  int64_t channelsRead() const { return lanes / blocksPerInputBlock(); }
+  bool isLongRow(int64_t taps) const { return taps * groupInputs() > kMaxWeightRegisters; }
   RegisterTile registerTile() const;
   ConvolutionTasks::Work work() const;
   Values emitTile(LoopBuilder &loops, const PlanePhase &phase, const TileRun &rows, const TileRun &columns,
                   ArrayRef<Value> q, Value input, Value weight) const;
+  Values loadInput(LoopBuilder &loops, Value pointer, int64_t offset) const;
   void emitRow(LoopBuilder &loops, const AxisTaps &axis, const TileRun &run, const TapBounds &bounds,
                Value input, Value weight, Values &sums) const;
 
@@ -42,27 +50,44 @@ private:
   ConvolutionTasks tasks;
 };
 
-RegisterTile DepthwiseConvolution::registerTile() const {
+RegisterTile NarrowGroupConvolution::registerTile() const {
   // Accumulators, the weights of one kernel row and one input vector share the registers.
-  int64_t weights = shape.kernel[2] <= kMaxWeightRegisters ? shape.kernel[2] : 1;
+  int64_t weights = isLongRow(shape.kernel[2]) ? 1 : shape.kernel[2] * groupInputs();
+  int64_t inputs = groupInputs() == 1 ? 1 : groupInputs() + 1;
   constexpr int64_t kWidest = 14; // enough accumulators to hide latency; wider only lengthens the code
-  return RegisterTile{1, std::clamp<int64_t>(target.vectorRegisters - 2 - weights, 1, kWidest), 1};
+  return RegisterTile{1, std::clamp<int64_t>(target.vectorRegisters - 1 - weights - inputs, 1, kWidest), 1};
 }
 
-ConvolutionTasks::Work DepthwiseConvolution::work() const {
+ConvolutionTasks::Work NarrowGroupConvolution::work() const {
   ConvolutionTasks::Work work;
   work.channelTiles = channelBlocks;
-  work.weightBytesPerTile = 4.0 * static_cast<double>(kernelSize() * lanes);
+  work.weightBytesPerTile = 4.0 * static_cast<double>(kernelSize() * groupInputs() * lanes);
   // Each channel block reads its own part of the image once.
   work.inputBytesPerImage = 4.0 * static_cast<double>(planeSize());
-  work.flopsPerPosition = 2.0 * static_cast<double>(lanes);
+  work.flopsPerPosition = 2.0 * static_cast<double>(groupInputs() * lanes);
   return work;
 }
 
+/// For each channel of a group, the vector that has this channel of each lane's group.
+Values NarrowGroupConvolution::loadInput(LoopBuilder &loops, Value pointer, int64_t offset) const {
+  Value channels = loops.loadFirst(pointer, offset, channelsRead());
+  if (groupInputs() == 1 && groupOutputs() == 1)
+    return {channels};
+  Values inputs;
+  for (int64_t channel = 0; channel < groupInputs(); ++channel) {
+    SmallVector<int64_t> source;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      source.push_back(lane / groupOutputs() * groupInputs() + channel);
+    inputs.push_back(loops.shuffle(channels, channels, source));
+  }
+  return inputs;
+}
+
 /// Adds the taps of one kernel row to the sums of one row of outputs.
-void DepthwiseConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, const TileRun &run,
-                                   const TapBounds &bounds, Value input, Value weight, Values &sums) const {
-  bool isLong = axis.tapCount > kMaxWeightRegisters;
+void NarrowGroupConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, const TileRun &run,
+                                     const TapBounds &bounds, Value input, Value weight, Values &sums) const {
+  int64_t tapSize = groupInputs() * lanes;
+  bool isLong = isLongRow(axis.tapCount);
   if (run.taps == TileRun::Taps::Bounded || (run.taps == TileRun::Taps::All && isLong)) {
     Value low = loops.index(0), high = loops.index(axis.tapCount);
     if (run.taps == TileRun::Taps::Bounded)
@@ -70,45 +95,55 @@ void DepthwiseConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, con
     sums = loops.loop(low, high, 1, sums, [&](Value tap, ValueRange carried) {
       Values next(carried);
       Value x = loops.at(input, loops.mul(tap, axis.inTapStep * lanes));
-      Value w = loops.load(loops.at(weight, loops.mul(tap, axis.kernelStep * lanes)));
+      Value w = loops.at(weight, loops.mul(tap, axis.kernelStep * tapSize));
       for (int64_t o = 0; o < run.width; ++o)
-        next[o] = loops.fma(loops.load(x, o * axis.inStep * lanes), w, next[o]);
+        for (auto [channel, value] : llvm::enumerate(loadInput(loops, x, o * axis.inStep * lanes)))
+          next[o] = loops.fma(value, loops.load(w, static_cast<int64_t>(channel) * lanes), next[o]);
       return next;
     });
     return;
   }
   // Outputs side by side share input vectors: each is loaded once, in ascending order, and used by all its
   // taps.
-  llvm::SmallVector<std::pair<int64_t, std::pair<int64_t, int64_t>>> uses; // input column -> output, tap
+  struct Use {
+    int64_t column, output, tap;
+    auto operator<=>(const Use &) const = default;
+  };
+  llvm::SmallVector<Use> uses;
   for (int64_t o = 0; o < run.width; ++o)
     for (int64_t tap = 0; tap < axis.tapCount; ++tap)
       if (run.isInside(o, tap, axis.tapCount))
-        uses.push_back({o * axis.inStep + tap * axis.inTapStep, {o, tap}});
-  llvm::sort(uses);
-  llvm::SmallDenseMap<int64_t, Value> weights;
-  if (!isLong)
-    for (int64_t tap = 0; tap < axis.tapCount; ++tap)
-      weights[tap] = loops.load(weight, tap * axis.kernelStep * lanes);
-  Value x;
+        uses.push_back({o * axis.inStep + tap * axis.inTapStep, o, tap});
+  std::sort(uses.begin(), uses.end());
+  auto loadWeights = [&](int64_t tap) {
+    Values weights;
+    for (int64_t channel = 0; channel < groupInputs(); ++channel)
+      weights.push_back(loops.load(weight, tap * axis.kernelStep * tapSize + channel * lanes));
+    return weights;
+  };
+  llvm::SmallVector<Values> weights;
+  for (int64_t tap = 0; tap < axis.tapCount && !isLong; ++tap)
+    weights.push_back(loadWeights(tap));
+  Values inputs;
   for (size_t i = 0; i < uses.size(); ++i) {
-    auto [column, use] = uses[i];
-    if (i == 0 || column != uses[i - 1].first)
-      x = loops.load(input, column * lanes);
-    auto [output, tap] = use;
-    Value w = isLong ? loops.load(weight, tap * axis.kernelStep * lanes) : weights[tap];
-    sums[output] = loops.fma(x, w, sums[output]);
+    if (i == 0 || uses[i].column != uses[i - 1].column)
+      inputs = loadInput(loops, input, uses[i].column * lanes);
+    Values tapWeights = isLong ? loadWeights(uses[i].tap) : weights[uses[i].tap];
+    for (auto [x, w] : llvm::zip(inputs, tapWeights))
+      sums[uses[i].output] = loops.fma(x, w, sums[uses[i].output]);
   }
 }
 
 /// The sums of a row of outputs.
-Values DepthwiseConvolution::emitTile(LoopBuilder &loops, const PlanePhase &phase, const TileRun &rows,
-                                      const TileRun &columns, ArrayRef<Value> q, Value input,
-                                      Value weight) const {
+Values NarrowGroupConvolution::emitTile(LoopBuilder &loops, const PlanePhase &phase, const TileRun &rows,
+                                        const TileRun &columns, ArrayRef<Value> q, Value input,
+                                        Value weight) const {
   std::array<const AxisTaps *, 3> axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis};
   std::array<const TileRun *, 3> runs{&phase.depth.runs.front(), &rows, &columns};
   std::array<int64_t, 3> inputStrides{shape.input[1] * shape.input[2] * lanes, shape.input[2] * lanes, lanes};
-  std::array<int64_t, 3> kernelStrides{shape.kernel[1] * shape.kernel[2] * lanes, shape.kernel[2] * lanes,
-                                       lanes};
+  int64_t tapSize = groupInputs() * lanes;
+  std::array<int64_t, 3> kernelStrides{shape.kernel[1] * shape.kernel[2] * tapSize, shape.kernel[2] * tapSize,
+                                       tapSize};
   std::array<TapBounds, 3> bounds;
   for (unsigned axis = 0; axis < 3; ++axis) {
     bounds[axis] = {loops.index(0), loops.index(axes[axis]->tapCount)};
@@ -135,23 +170,33 @@ Values DepthwiseConvolution::emitTile(LoopBuilder &loops, const PlanePhase &phas
   return overTaps(0, input, weight, Values(columns.width, loops.zero()), overTaps);
 }
 
-Tensor DepthwiseConvolution::pack(const Tensor &weight) const {
-  Tensor packed(DataType::Float32, {channelBlocks * kernelSize() * lanes});
+Tensor NarrowGroupConvolution::pack(const Tensor &weight) const {
+  Tensor packed(DataType::Float32, {channelBlocks * kernelSize() * groupInputs() * lanes});
   auto *to = reinterpret_cast<float *>(packed.mutableBytes());
   const auto *from = reinterpret_cast<const float *>(weight.bytes());
-  for (int64_t channel = 0; channel < shape.outChannels; ++channel)
-    for (int64_t k = 0; k < kernelSize(); ++k)
-      to[((channel / lanes) * kernelSize() + k) * lanes + channel % lanes] = from[channel * kernelSize() + k];
+  for (int64_t out = 0; out < shape.outChannels; ++out)
+    for (int64_t in = 0; in < groupInputs(); ++in)
+      for (int64_t k = 0; k < kernelSize(); ++k) {
+        // tk.conv stores [out, in of the group, k], tk.conv_transpose [in, out of the group, k].
+        int64_t group = out / groupOutputs();
+        int64_t row = shape.transposed ? (group * groupInputs() + in) * groupOutputs() + out % groupOutputs()
+                                       : out * groupInputs() + in;
+        to[(((out / lanes) * kernelSize() + k) * groupInputs() + in) * lanes + out % lanes] =
+            from[row * kernelSize() + k];
+      }
   return packed;
 }
 
-void DepthwiseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
-                                Value scratch, Value begin, Value end, const EpilogueFn &epilogue) const {
+void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
+                                  Value scratch, Value begin, Value end, const EpilogueFn &epilogue) const {
   LoopBuilder loops(builder, loc, lanes);
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
-    Value plane = loops.add(loops.mul(task.image, channelBlocks), task.channelTile);
+    int64_t inputBlocks = (shape.inChannels + lanes - 1) / lanes;
+    Value inputBlock = loops.div(task.channelTile, blocksPerInputBlock());
+    Value plane = loops.add(loops.mul(task.image, inputBlocks), inputBlock);
     Value x = loops.at(input, loops.mul(plane, planeSize()));
-    Value w = loops.at(packedWeight, loops.mul(task.channelTile, kernelSize() * lanes));
+    x = loops.at(x, loops.mul(loops.rem(task.channelTile, blocksPerInputBlock()), channelsRead()));
+    Value w = loops.at(packedWeight, loops.mul(task.channelTile, kernelSize() * groupInputs() * lanes));
     std::array<const AxisTaps *, 3> axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis};
 
     auto emitTiles = [&](int64_t validLanes) {
@@ -188,13 +233,15 @@ void DepthwiseConvolution::emit(OpBuilder &builder, Location loc, Value input, V
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<ConvolutionPlan>> createDepthwiseConvolution(const ConvolutionShape &shape,
-                                                                            const TargetDescription &target) {
-  if (shape.inChannelsPerGroup() != 1 || shape.outChannelsPerGroup() != 1)
-    return llvm::createStringError("more than one channel per group");
-  if (shape.inputBlock != target.lanes())
-    return llvm::createStringError("a depthwise convolution's input must be channel-blocked by one vector");
-  return std::make_unique<DepthwiseConvolution>(shape, target);
+llvm::Expected<std::unique_ptr<ConvolutionPlan>>
+createNarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescription &target) {
+  int64_t lanes = target.lanes(), inputs = shape.inChannelsPerGroup(), outputs = shape.outChannelsPerGroup();
+  if (inputs == 0 || outputs == 0 || lanes % outputs != 0 || outputs % inputs != 0)
+    return llvm::createStringError("groups that neither fill vectors nor divide one");
+  if (shape.inputBlock != lanes)
+    return llvm::createStringError(
+        "a convolution of narrow groups needs an input channel-blocked by one vector");
+  return std::make_unique<NarrowGroupConvolution>(shape, target);
 }
 
 } // namespace tokamak::codegen
