@@ -37,8 +37,6 @@ static Words words(Reason reason) {
     return {"kind-on-path", "An operator on the way to where the paths meet is of too large a kind."};
   case Reason::KindOfSink:
     return {"kind-of-sink", "The group where the paths meet is of too large a kind."};
-  case Reason::ConcatNotAbsorbed:
-    return {"concat-not-absorbed", "A concatenation takes producers in only inside a group."};
   case Reason::TooManyOperators:
     return {"too-many-operators", "The group would pass the limit of operators."};
   case Reason::CannotEmit:

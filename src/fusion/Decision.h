@@ -10,21 +10,20 @@ namespace tokamak {
 /// Why two neighbouring operators share a kernel or not. The list is closed: a partitioner that needs another
 /// reason adds it here, with its name and sentence in Decision.cpp.
 enum class Reason {
-  Fused,             ///< in one group
-  FusionOff,         ///< no fusion was asked for
-  OutOfFuel,         ///< the limit of applied rewrites and merges is reached
-  GraphOutput,       ///< the producer's value must stay visible
-  NoPostDominator,   ///< the paths from the producer never meet again
-  OpaqueProducer,    ///< the producer is a library call or control flow
-  OpaqueConsumer,    ///< something that reads the producer's value is
-  ReductionStarts,   ///< the baseline never fuses a reduction into what follows it
-  AnchorNotInPlace,  ///< a heavy loop nest is read otherwise than element by element
-  AnchorInput,       ///< work in front of a heavy loop nest stays out of it
-  KindOnPath,        ///< an operator on the way, or its group, is of too large a kind
-  KindOfSink,        ///< the operator where the paths meet, or its group, is
-  ConcatNotAbsorbed, ///< a concatenation that is no interior of a group takes no producers in
-  TooManyOperators,  ///< the group would pass the limit of operators
-  CannotEmit,        ///< the kernel emitter cannot do the group; the detail says why
+  Fused,            ///< in one group
+  FusionOff,        ///< no fusion was asked for
+  OutOfFuel,        ///< the limit of applied rewrites and merges is reached
+  GraphOutput,      ///< the producer's value must stay visible
+  NoPostDominator,  ///< the paths from the producer never meet again
+  OpaqueProducer,   ///< the producer is a library call or control flow
+  OpaqueConsumer,   ///< something that reads the producer's value is
+  ReductionStarts,  ///< the baseline never fuses a reduction into what follows it
+  AnchorNotInPlace, ///< a heavy loop nest is read otherwise than element by element
+  AnchorInput,      ///< work in front of a heavy loop nest stays out of it
+  KindOnPath,       ///< an operator on the way, or its group, is of too large a kind
+  KindOfSink,       ///< the operator where the paths meet, or its group, is
+  TooManyOperators, ///< the group would pass the limit of operators
+  CannotEmit,       ///< the kernel emitter cannot do the group; the detail says why
 };
 
 /// The reason's name in reports ("graph-output") and what it means in one sentence.

@@ -14,10 +14,14 @@ DominatorPartitioner::DominatorPartitioner(Block &block, PassState &state, llvm:
     : tree(block), groups(tree), state(state), name(name), refusals(tree.nodes().size()) {}
 
 void DominatorPartitioner::run() {
-  for (Phase phase : {Phase::Elementwise, Phase::Injective, Phase::Tuples})
-    for (unsigned node = 0; node < tree.nodes().size(); ++node)
+  for (Phase phase : {Phase::Elementwise, Phase::Injective, Phase::Tuples}) {
+    for (unsigned node = 0; node < tree.nodes().size(); ++node) {
+      if (phase == Phase::Injective && tree.nodes()[node].kind == FusionKind::Tuple)
+        groups.absorbTuple(node);
       if (Refusal refusal = tryMerge(node, phase); refusal.reason != Reason::Fused)
         refusals[node] = std::move(refusal);
+    }
+  }
   if (state.decisions)
     logDecisions();
 }
@@ -37,15 +41,13 @@ DominatorPartitioner::Refusal DominatorPartitioner::tryMerge(unsigned node, Phas
     return {Reason::ReductionStarts, ""};
   if (kind == FusionKind::Anchor)
     return phase == Phase::Elementwise ? mergeAnchor(node) : refusals[node];
+  // What a concatenation takes in waits until that has found its place.
   if (tree.nodes()[*sink].kind == FusionKind::Tuple)
-    return phase == Phase::Tuples ? mergeIntoTuple(node) : Refusal{Reason::ConcatNotAbsorbed, ""};
+    return phase == Phase::Tuples ? mergeInjective(node) : refusals[node];
   if (kind <= FusionKind::Broadcast)
     return mergeElementwise(node);
   // Injective and tuple nodes wait until convolutions have taken the elementwise work behind them.
-  if (phase != Phase::Injective)
-    return refusals[node];
-  return mergeAlong(node, FusionKind::Injective,
-                    [](FusionKind sink) { return sink <= FusionKind::Injective; });
+  return phase == Phase::Injective ? mergeInjective(node) : refusals[node];
 }
 
 DominatorPartitioner::Refusal DominatorPartitioner::mergeAnchor(unsigned node) {
@@ -65,13 +67,7 @@ DominatorPartitioner::Refusal DominatorPartitioner::mergeElementwise(unsigned no
   return mergeAlong(node, FusionKind::Injective, [](FusionKind sink) { return sink <= FusionKind::Anchor; });
 }
 
-DominatorPartitioner::Refusal DominatorPartitioner::mergeIntoTuple(unsigned node) {
-  const unsigned sink = *tree.nodes()[node].parent;
-  // A tuple whose group has another root lies inside that group.
-  if (groups.kindOf(sink) > FusionKind::Injective)
-    return {Reason::ConcatNotAbsorbed, ""};
-  if (groups.kindOf(node) > FusionKind::Injective)
-    return {Reason::KindOnPath, ("its group is " + stringifyFusionKind(groups.kindOf(node))).str()};
+DominatorPartitioner::Refusal DominatorPartitioner::mergeInjective(unsigned node) {
   return mergeAlong(node, FusionKind::Injective,
                     [](FusionKind sink) { return sink <= FusionKind::Injective; });
 }

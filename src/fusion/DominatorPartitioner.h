@@ -37,7 +37,7 @@ private:
   Refusal tryMerge(unsigned node, Phase phase);
   Refusal mergeAnchor(unsigned node);
   Refusal mergeElementwise(unsigned node);
-  Refusal mergeIntoTuple(unsigned node);
+  Refusal mergeInjective(unsigned node);
   /// Merges if the groups on all paths from `node` are of at most `onPath`, the sink's group satisfies
   /// `atSink`, the cap holds and the group can be emitted.
   Refusal mergeAlong(unsigned node, FusionKind onPath, llvm::function_ref<bool(FusionKind)> atSink);

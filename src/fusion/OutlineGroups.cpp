@@ -126,6 +126,9 @@ void outline(const Members &members) {
     output.replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(members))
     op->erase();
+  for (Operation *constant : scalars)
+    if (constant->use_empty())
+      constant->erase();
   // The group sits at its last member; what reads another member may stand before that.
   Block *block = group->getBlock();
   if (llvm::any_of(group->getUsers(), [&](Operation *user) {

@@ -20,6 +20,10 @@ public:
   bool hasAnchor(unsigned node) { return groups[rootOf(node)].hasAnchor; }
   llvm::ArrayRef<unsigned> membersOf(unsigned node) { return groups[rootOf(node)].members; }
 
+  /// The published baseline spells a concatenation as a tuple and an injective operator behind it, which
+  /// takes the tuple in when its turn comes; here one node is both. From then on the node counts as
+  /// injective.
+  void absorbTuple(unsigned node) { groups[rootOf(node)].kind = FusionKind::Injective; }
   /// Merges the groups of `nodes` into the group of `sink`.
   void merge(llvm::ArrayRef<unsigned> nodes, unsigned sink);
 

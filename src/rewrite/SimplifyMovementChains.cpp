@@ -61,7 +61,7 @@ static LogicalResult joinCasts(tk::CastOp outer, PatternRewriter &rewriter) {
   rewriter
       .replaceOpWithNewOp<tk::CastOp>(outer, outer.getType(), inner.getInput(), outer.getTo(),
                                       outer.getSaturate())
-      ->setLoc(mergeLocations(outer.getLoc(), inner.getLoc()));
+      ->setLoc(mergeLocations(inner.getLoc(), outer.getLoc()));
   return success();
 }
 
