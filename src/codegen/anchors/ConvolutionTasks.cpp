@@ -33,6 +33,19 @@ ConvolutionTasks::ConvolutionTasks(const ConvolutionShape &shape, const Register
       }
 }
 
+int64_t ConvolutionTasks::writtenPositions() const {
+  auto width = [](const AxisTiling &tiling) {
+    int64_t sum = 0;
+    for (const TileRun &run : tiling.runs)
+      sum += run.width;
+    return sum;
+  };
+  int64_t sum = 0;
+  for (const PlanePhase &phase : phases)
+    sum += width(phase.rows) * width(phase.columns);
+  return sum;
+}
+
 /// Divides `tiles` into `bands` bands or slightly fewer of equally many tiles (the last may have less).
 static void divide(int64_t tiles, int64_t &bands, int64_t &tilesPerBand) {
   tilesPerBand = (tiles + bands - 1) / bands;

@@ -27,6 +27,10 @@ struct TaskRange {
   mlir::Value rowBegin, rowEnd, columnBegin, columnEnd; ///< in tiles
 };
 
+/// Each accumulator that code is written for brings an epilogue along; more than this take seconds to
+/// compile.
+constexpr int64_t kMaxWrittenAccumulators = 10000;
+
 /// Cuts (image, channel tile, output plane) into tasks: so many that a few threads can share them, yet each
 /// worth its dispatch, with the rows that a task reads and the weights of its channel tile both
 /// cache-resident.
@@ -42,6 +46,8 @@ public:
 
   int64_t taskCount() const { return count; }
   llvm::ArrayRef<PlanePhase> planePhases() const { return phases; }
+  /// Results whose computation the code writes out: the positions of one tile of each run of each phase.
+  int64_t writtenPositions() const;
   /// Emits loops over the tasks [begin, end) of every phase.
   void forEachTask(LoopBuilder &loops, mlir::Value begin, mlir::Value end,
                    llvm::function_ref<void(const PlanePhase &, const TaskRange &)> body) const;

@@ -23,6 +23,7 @@ public:
 
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
+  int64_t writtenAccumulators() const { return tasks.writtenPositions() * tile.vectors; }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue) const override;
 
@@ -251,28 +252,37 @@ int64_t DenseConvolution::writtenMulAdds(const RegisterTile &candidate) const {
       positions += run.width * (run.taps == TileRun::Taps::Pattern ? tiling.axis.tapCount : 1);
     return positions;
   };
+  ConvolutionTasks candidateTasks(shape, candidate, {}, target);
   int64_t sum = 0;
-  for (const PlanePhase &phase : ConvolutionTasks(shape, candidate, {}, target).planePhases())
+  for (const PlanePhase &phase : candidateTasks.planePhases())
     sum += written(phase.rows) * written(phase.columns) * candidate.vectors;
   return sum;
 }
 
 RegisterTile DenseConvolution::chooseRegisterTile() const {
-  // Code of more multiply-adds than this takes over 100 ms to compile; tiles of one row need less.
+  // Code of more multiply-adds than this takes over 100 ms to compile.
   constexpr int64_t kMaxWrittenMulAdds = 2500;
+  auto phaseExtent = [&](unsigned axis) {
+    int64_t phases = shape.transposed ? shape.strides[axis] : 1;
+    return (shape.output[axis] + phases - 1) / phases;
+  };
   TileProblem problem;
-  problem.rows =
-      shape.transposed ? (shape.output[1] + shape.strides[1] - 1) / shape.strides[1] : shape.output[1];
-  problem.columns =
-      shape.transposed ? (shape.output[2] + shape.strides[2] - 1) / shape.strides[2] : shape.output[2];
+  problem.rows = phaseExtent(1);
+  problem.columns = phaseExtent(2);
   problem.vectors = groupVectors;
   problem.vectorsMustDivide = shape.group > 1;
   problem.maxRows = problem.rows;
   RegisterTile candidate = chooseTile(problem, target);
-  if (candidate.rows == 1 || writtenMulAdds(candidate) <= kMaxWrittenMulAdds)
-    return candidate;
-  problem.maxRows = 1;
-  return chooseTile(problem, target);
+  if (candidate.rows > 1 && writtenMulAdds(candidate) > kMaxWrittenMulAdds) {
+    problem.maxRows = 1; // borders of rows are then bounded at run time
+    candidate = chooseTile(problem, target);
+  }
+  // Transposed convolutions of large strides have many phases.
+  while (problem.maxPositions > 2 && writtenMulAdds(candidate) > 2 * kMaxWrittenMulAdds) {
+    problem.maxPositions /= 2;
+    candidate = chooseTile(problem, target);
+  }
+  return candidate;
 }
 
 Tensor DenseConvolution::pack(const Tensor &weight) const {
@@ -357,7 +367,10 @@ llvm::Expected<std::unique_ptr<ConvolutionPlan>> createDenseConvolution(const Co
     return refuse("groups that neither fill vectors nor divide one");
   if (shape.group > 1 && shape.inputBlock != 0 && shape.inChannelsPerGroup() % lanes != 0)
     return refuse("input channels per group are no multiple of the channel block");
-  return std::make_unique<DenseConvolution>(shape, target);
+  auto plan = std::make_unique<DenseConvolution>(shape, target);
+  if (plan->writtenAccumulators() > kMaxWrittenAccumulators)
+    return refuse("its stride has too many phases");
+  return plan;
 }
 
 } // namespace tokamak::codegen

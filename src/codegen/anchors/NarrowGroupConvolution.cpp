@@ -23,6 +23,7 @@ public:
 
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
+  int64_t writtenAccumulators() const { return tasks.writtenPositions(); }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue) const override;
 
@@ -241,7 +242,10 @@ createNarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescript
   if (shape.inputBlock != lanes)
     return llvm::createStringError(
         "a convolution of narrow groups needs an input channel-blocked by one vector");
-  return std::make_unique<NarrowGroupConvolution>(shape, target);
+  auto plan = std::make_unique<NarrowGroupConvolution>(shape, target);
+  if (plan->writtenAccumulators() > kMaxWrittenAccumulators)
+    return llvm::createStringError("its stride has too many phases");
+  return plan;
 }
 
 } // namespace tokamak::codegen

@@ -125,6 +125,7 @@ std::vector<Case> cases() {
       transposed(conv2d("sparse", {1, 16, 4, 5}, 16, {2, 2}, {3, 3})),
       transposed(conv2d("sparse_padded", {1, 16, 4, 5}, 16, {2, 2}, {3, 3}, {0, 0, -2, -2})),
       transposed(conv2d("dilated", {1, 16, 6, 7}, 16, {3, 3}, {2, 3}, {1, 2, 1, 2}, {2, 2})),
+      transposed(conv2d("stride_eight", {1, 16, 3, 4}, 16, {16, 16}, {8, 8}, {4, 4, 4, 4})),
       transposed(conv2d("unit_stride", {1, 16, 6, 7}, 16, {3, 3}, {1, 1}, {1, 1, 1, 1})),
       transposed(conv2d("depthwise", {1, 20, 6, 7}, 20, {4, 4}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 20)),
       rowMajor(transposed(conv2d("rows", {1, 5, 6, 7}, 3, {3, 3}, {2, 2}, {1, 1, 1, 1}))),
@@ -223,6 +224,8 @@ TEST(ConvolutionPlan, RefusesWithAReason) {
   EXPECT_EQ(refusal(grouped(24, 96, 6), 8, target),
             "input channels per group are no multiple of the channel block");
   EXPECT_EQ(refusal(grouped(24, 96, 6), 4, target), "the input's channel block is not one vector");
+  EXPECT_EQ(refusal(transposed(conv2d("", {1, 8, 9, 9}, 8, {256, 256}, {128, 128})), 8, target),
+            "its stride has too many phases");
   EXPECT_EQ(refusal(grouped(24, 24, 24), 0, target),
             "a convolution of narrow groups needs an input channel-blocked by one vector");
 }
