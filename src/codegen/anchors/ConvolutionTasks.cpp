@@ -5,6 +5,20 @@
 
 namespace tokamak::codegen {
 
+std::array<mlir::Value, 3> PlanePhase::outputBase(LoopBuilder &loops, llvm::ArrayRef<mlir::Value> q) const {
+  std::array<mlir::Value, 3> base;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    base[axis] = loops.add(loops.mul(q[axis], axes()[axis]->outStep), axes()[axis]->outStart);
+  return base;
+}
+
+llvm::SmallVector<PointIndex> PlanePhase::outputIndex(const std::array<mlir::Value, 3> &base, int64_t row,
+                                                      int64_t column, int64_t spatialRank) const {
+  std::array<PointIndex, 3> index{PointIndex{base[0], 0}, PointIndex{base[1], row * rows.axis.outStep},
+                                  PointIndex{base[2], column * columns.axis.outStep}};
+  return llvm::SmallVector<PointIndex>(index.end() - spatialRank, index.end());
+}
+
 /// Taps written out one by one at the borders of an axis, at most: beyond that, code and compile time grow
 /// too much.
 static constexpr int64_t kPatternTaps = 128;

@@ -1,6 +1,7 @@
 //===- ConvolutionTasks.h - a convolution's results, cut into independent tasks -----------===//
 #pragma once
 #include "analysis/TargetDescription.h"
+#include "codegen/anchors/Anchor.h"
 #include "codegen/anchors/AxisTiling.h"
 #include "codegen/anchors/RegisterTile.h"
 #include <vector>
@@ -16,6 +17,12 @@ struct PlanePhase {
   bool channelsInner = false;
 
   bool isEmpty() const { return depth.tileCount() == 0 || rows.tileCount() == 0 || columns.tileCount() == 0; }
+  std::array<const AxisTaps *, 3> axes() const { return {&depth.axis, &rows.axis, &columns.axis}; }
+  /// The output position of the first result of a tile at `q`, and that of its result (row, column) as the
+  /// spatial indices of an accumulator point.
+  std::array<mlir::Value, 3> outputBase(LoopBuilder &loops, llvm::ArrayRef<mlir::Value> q) const;
+  llvm::SmallVector<PointIndex> outputIndex(const std::array<mlir::Value, 3> &base, int64_t row,
+                                            int64_t column, int64_t spatialRank) const;
   /// Kernel positions that this phase multiplies.
   int64_t tapCount() const { return depth.axis.tapCount * rows.axis.tapCount * columns.axis.tapCount; }
 };

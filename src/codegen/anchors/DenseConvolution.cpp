@@ -55,8 +55,7 @@ private:
 class TileEmitter {
 public:
   TileEmitter(const DenseConvolution &plan, LoopBuilder &loops, const PlanePhase &phase, int64_t vectors)
-      : plan(plan), loops(loops), axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis},
-        vectors(vectors) {
+      : plan(plan), loops(loops), axes(phase.axes()), vectors(vectors) {
     int64_t size = plan.channelBlock * vectors * plan.target.lanes();
     for (int axis = 2; axis >= 0; --axis) {
       kernelStrides[axis] = size;
@@ -321,23 +320,18 @@ void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value
       phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
         phase.columns.forEachTile(
             loops, task.columnBegin, task.columnEnd, [&](const TileRun &columns, Value column) {
-              const TileRun &depth = phase.depth.runs.front();
-              Values sums = emitter.emit(image, panel, {&depth, &rows, &columns}, {task.depth, row, column});
-              std::array<const AxisTaps *, 3> axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis};
-              std::array<Value, 3> q{task.depth, row, column}, bases;
-              for (unsigned axis = 0; axis < 3; ++axis)
-                bases[axis] = loops.add(loops.mul(q[axis], axes[axis]->outStep), axes[axis]->outStart);
+              std::array<Value, 3> q{task.depth, row, column};
+              Values sums = emitter.emit(image, panel, {&phase.depth.runs.front(), &rows, &columns}, q);
+              std::array<Value, 3> base = phase.outputBase(loops, q);
+              AccumulatorPoint point;
+              point.before = {PointIndex{task.image}};
+              point.block.base = firstBlock;
               for (int64_t r = 0; r < rows.width; ++r)
                 for (int64_t c = 0; c < columns.width; ++c)
                   for (int64_t v = 0; v < vectors; ++v) {
-                    AccumulatorPoint point;
                     point.value = sums[(r * columns.width + c) * vectors + v];
-                    point.before = {PointIndex{task.image}};
-                    point.block = {firstBlock, v};
-                    std::array<PointIndex, 3> spatial{PointIndex{bases[0]},
-                                                      PointIndex{bases[1], r * axes[1]->outStep},
-                                                      PointIndex{bases[2], c * axes[2]->outStep}};
-                    point.after.assign(spatial.end() - shape.spatialRank, spatial.end());
+                    point.block.offset = v;
+                    point.after = phase.outputIndex(base, r, c, shape.spatialRank);
                     point.validLanes = v + 1 == vectors ? validLanes : loops.lanes();
                     epilogue(builder, loc, point);
                   }

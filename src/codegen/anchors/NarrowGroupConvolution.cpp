@@ -139,7 +139,7 @@ void NarrowGroupConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, c
 Values NarrowGroupConvolution::emitTile(LoopBuilder &loops, const PlanePhase &phase, const TileRun &rows,
                                         const TileRun &columns, ArrayRef<Value> q, Value input,
                                         Value weight) const {
-  std::array<const AxisTaps *, 3> axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis};
+  std::array<const AxisTaps *, 3> axes = phase.axes();
   std::array<const TileRun *, 3> runs{&phase.depth.runs.front(), &rows, &columns};
   std::array<int64_t, 3> inputStrides{shape.input[1] * shape.input[2] * lanes, shape.input[2] * lanes, lanes};
   int64_t tapSize = groupInputs() * lanes;
@@ -198,28 +198,23 @@ void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input,
     Value x = loops.at(input, loops.mul(plane, planeSize()));
     x = loops.at(x, loops.mul(loops.rem(task.channelTile, blocksPerInputBlock()), channelsRead()));
     Value w = loops.at(packedWeight, loops.mul(task.channelTile, kernelSize() * groupInputs() * lanes));
-    std::array<const AxisTaps *, 3> axes{&phase.depth.axis, &phase.rows.axis, &phase.columns.axis};
-
     auto emitTiles = [&](int64_t validLanes) {
       phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
-        phase.columns.forEachTile(
-            loops, task.columnBegin, task.columnEnd, [&](const TileRun &columns, Value column) {
-              std::array<Value, 3> q{task.depth, row, column};
-              Values sums = emitTile(loops, phase, rows, columns, q, x, w);
-              std::array<PointIndex, 3> spatial;
-              for (unsigned axis = 0; axis < 3; ++axis)
-                spatial[axis].base = loops.add(loops.mul(q[axis], axes[axis]->outStep), axes[axis]->outStart);
-              for (int64_t o = 0; o < columns.width; ++o) {
-                spatial[2].offset = o * axes[2]->outStep;
-                AccumulatorPoint point;
-                point.value = sums[o];
-                point.before = {PointIndex{task.image}};
-                point.block = {task.channelTile};
-                point.after.assign(spatial.end() - shape.spatialRank, spatial.end());
-                point.validLanes = validLanes;
-                epilogue(builder, loc, point);
-              }
-            });
+        phase.columns.forEachTile(loops, task.columnBegin, task.columnEnd,
+                                  [&](const TileRun &columns, Value column) {
+                                    std::array<Value, 3> q{task.depth, row, column};
+                                    Values sums = emitTile(loops, phase, rows, columns, q, x, w);
+                                    std::array<Value, 3> base = phase.outputBase(loops, q);
+                                    AccumulatorPoint point;
+                                    point.before = {PointIndex{task.image}};
+                                    point.block.base = task.channelTile;
+                                    point.validLanes = validLanes;
+                                    for (int64_t o = 0; o < columns.width; ++o) {
+                                      point.value = sums[o];
+                                      point.after = phase.outputIndex(base, 0, o, shape.spatialRank);
+                                      epilogue(builder, loc, point);
+                                    }
+                                  });
       });
     };
     int64_t lastLanes = shape.outChannels - (channelBlocks - 1) * lanes;
