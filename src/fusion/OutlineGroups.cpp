@@ -153,7 +153,8 @@ struct OutlineGroups : tokamak::impl::OutlineGroupsBase<OutlineGroups> {
         }
         outline(members);
       }
-      block.walk([](Operation *op) { op->removeAttr(fusion::groupAttribute); });
+      for (Operation &op : block) // views
+        op.removeAttr(fusion::groupAttribute);
     });
     if (failedAny)
       signalPassFailure();
