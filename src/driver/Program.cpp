@@ -6,7 +6,7 @@
 
 namespace tokamak::driver {
 
-static std::vector<ValueInfo> publicValues(llvm::ArrayRef<codegen::ProgramValue> values) {
+static std::vector<ValueInfo> concreteValues(llvm::ArrayRef<codegen::ProgramValue> values) {
   std::vector<ValueInfo> infos;
   for (const codegen::ProgramValue &value : values) {
     ValueInfo info;
@@ -47,8 +47,8 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   std::memcpy(weights, code.weights.data(), code.weights.size());
 
   ProgramInfo &info = program->programInfo;
-  info.inputs = publicValues(code.inputs);
-  info.outputs = publicValues(code.outputs);
+  info.inputs = concreteValues(code.inputs);
+  info.outputs = concreteValues(code.outputs);
   info.nodes = static_cast<size_t>(compiled.onnxNodes);
   info.kernels = code.kernelCount;
   info.arenaBytes = code.arenaBytes;

@@ -55,6 +55,8 @@ struct Session::Impl {
   }
 
   void updateSignature();
+  /// Of the unbound inputs, in order; see resolveShapes.
+  llvm::Expected<std::vector<Shape>> concreteShapes(std::map<std::string, Shape> given);
   llvm::Expected<std::shared_ptr<Program>> program(llvm::ArrayRef<Shape> shapes,
                                                    llvm::ArrayRef<KnownValue> values);
   llvm::Expected<std::shared_ptr<Program>> compile(llvm::ArrayRef<Shape> shapes,
@@ -71,28 +73,21 @@ struct Session::Impl {
   TkPool *pool;
 };
 
-static std::vector<ValueInfo> publicSignature(llvm::ArrayRef<import::ModelSignature::Value> values,
-                                              const std::map<std::string, Tensor> &bound) {
-  std::vector<ValueInfo> infos;
-  for (const auto &value : values) {
-    if (!bound.count(value.name))
-      infos.push_back(
-          {value.name, static_cast<ElementType>(value.type), value.ranked, value.shape, value.symbols});
-  }
-  return infos;
-}
-
 void Session::Impl::updateSignature() {
-  inputs = publicSignature(model->signature().inputs, bound);
-  outputs = publicSignature(model->signature().outputs, {});
+  inputs = publicValues(model->signature().inputs, bound);
+  outputs = publicValues(model->signature().outputs);
 }
 
-/// A tensor of the compiler with a copy of the bytes.
-static Tensor toTensor(ElementType type, llvm::ArrayRef<int64_t> shape, const void *bytes) {
-  Tensor tensor(static_cast<DataType>(type), shape);
-  if (tensor.byteCount())
-    std::memcpy(tensor.mutableBytes(), bytes, tensor.byteCount());
-  return tensor;
+llvm::Expected<std::vector<Shape>> Session::Impl::concreteShapes(std::map<std::string, Shape> given) {
+  for (const auto &[name, tensor] : bound)
+    given.try_emplace(name, Shape(tensor.shape().begin(), tensor.shape().end()));
+  auto resolved = resolveShapes(publicValues(model->signature().inputs), given);
+  if (!resolved)
+    return resolved.takeError();
+  std::vector<Shape> shapes;
+  for (const ValueInfo &input : inputs)
+    shapes.push_back(resolved->at(input.name));
+  return shapes;
 }
 
 llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<Shape> shapes,
@@ -199,19 +194,6 @@ Result<std::unique_ptr<Session>> Session::fromMemory(const void *data, size_t si
 const std::vector<ValueInfo> &Session::inputs() const { return impl->inputs; }
 const std::vector<ValueInfo> &Session::outputs() const { return impl->outputs; }
 
-/// The type and shape of a value for a declared input of any shape that fits.
-static llvm::Error checkValue(const ValueInfo &input, const HostTensor &value) {
-  if (value.type != input.type)
-    return inputFault("input '" + input.name + "' is " + elementTypeName(input.type) + ", not " +
-                      elementTypeName(value.type));
-  std::optional<int64_t> count = elementCount(value.shape, elementBytes(value.type));
-  if (!count || value.bytes.size() != static_cast<size_t>(*count) * elementBytes(value.type))
-    return llvm::make_error<Fault>(StatusCode::Misuse, "input '" + input.name + "': shape " +
-                                                           shapeText(value.shape) + " does not fit its " +
-                                                           std::to_string(value.bytes.size()) + " bytes");
-  return llvm::Error::success();
-}
-
 Status Session::bind(const std::string &input, HostTensor value) {
   return guarded([&]() -> Status {
     for (const ValueInfo &info : impl->inputs) {
@@ -219,8 +201,8 @@ Status Session::bind(const std::string &input, HostTensor value) {
         continue;
       if (llvm::Error error = checkValue(info, value))
         return toStatus(std::move(error));
-      // Symbols are checked against the other inputs when their shapes are known.
-      if (auto shapes = resolveShapes(info, {{input, value.shape}}); !shapes)
+      // Against the other bound inputs, too: they share symbols.
+      if (auto shapes = impl->concreteShapes({{input, value.shape}}); !shapes)
         return toStatus(shapes.takeError());
       impl->bound[input] = toTensor(value.type, value.shape, value.bytes.data());
       impl->updateSignature();
@@ -253,7 +235,7 @@ Result<ProgramInfo> Session::prepare(const std::map<std::string, Shape> &shapes,
       known[static_cast<size_t>(input - impl->inputs.begin())] = {true, value.tensor.bytes.data(),
                                                                   value.tensor.bytes.size()};
     }
-    auto concrete = resolveShapes(impl->inputs, given);
+    auto concrete = impl->concreteShapes(given);
     if (!concrete)
       return toStatus(concrete.takeError());
     auto program = impl->program(*concrete, known);
@@ -282,7 +264,7 @@ Status Session::run(std::span<const TensorView> inputs, std::span<const TensorVi
       std::map<std::string, Shape> given;
       for (auto [info, shape] : llvm::zip(impl->inputs, shapes))
         given[info.name] = shape;
-      if (auto fits = resolveShapes(impl->inputs, given); !fits)
+      if (auto fits = impl->concreteShapes(given); !fits)
         return toStatus(fits.takeError());
       auto compiled = impl->program(shapes, known);
       if (!compiled)

@@ -2,7 +2,7 @@
 #include "driver/Shapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
+#include <cstring>
 
 namespace tokamak::driver {
 
@@ -42,8 +42,8 @@ std::string listNames(llvm::StringRef what, llvm::ArrayRef<ValueInfo> values) {
   return text + (values.size() > limit ? ", ...)" : ")");
 }
 
-llvm::Expected<std::vector<Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
-                                                 const std::map<std::string, Shape> &given) {
+llvm::Expected<std::map<std::string, Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
+                                                           const std::map<std::string, Shape> &given) {
   for (const auto &[name, shape] : given) {
     if (llvm::none_of(inputs, [&, &name = name](const ValueInfo &input) { return input.name == name; }))
       return inputFault("there is no input '" + name + "'" + listNames("inputs", inputs));
@@ -80,7 +80,7 @@ llvm::Expected<std::vector<Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> input
     }
   }
 
-  std::vector<Shape> shapes;
+  std::map<std::string, Shape> shapes;
   for (const ValueInfo &input : inputs) {
     auto it = given.find(input.name);
     if (it == given.end() && !input.hasRank)
@@ -95,9 +95,39 @@ llvm::Expected<std::vector<Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> input
     }
     if (!elementCount(shape, elementBytes(input.type)))
       return inputFault("input '" + input.name + "': shape " + shapeText(shape) + " is too large");
-    shapes.push_back(std::move(shape));
+    shapes[input.name] = std::move(shape);
   }
   return shapes;
+}
+
+std::vector<ValueInfo> publicValues(llvm::ArrayRef<import::ModelSignature::Value> declared,
+                                    const std::map<std::string, Tensor> &bound) {
+  std::vector<ValueInfo> infos;
+  for (const auto &value : declared) {
+    if (!bound.count(value.name))
+      infos.push_back(
+          {value.name, static_cast<ElementType>(value.type), value.ranked, value.shape, value.symbols});
+  }
+  return infos;
+}
+
+llvm::Error checkValue(const ValueInfo &input, const HostTensor &value) {
+  if (value.type != input.type)
+    return inputFault("input '" + input.name + "' is " + elementTypeName(input.type) + ", not " +
+                      elementTypeName(value.type));
+  std::optional<int64_t> count = elementCount(value.shape, elementBytes(value.type));
+  if (!count || value.bytes.size() != static_cast<size_t>(*count) * elementBytes(value.type))
+    return llvm::make_error<Fault>(StatusCode::Misuse, "input '" + input.name + "': shape " +
+                                                           shapeText(value.shape) + " does not fit its " +
+                                                           std::to_string(value.bytes.size()) + " bytes");
+  return llvm::Error::success();
+}
+
+Tensor toTensor(ElementType type, llvm::ArrayRef<int64_t> shape, const void *bytes) {
+  Tensor tensor(static_cast<DataType>(type), shape);
+  if (tensor.byteCount())
+    std::memcpy(tensor.mutableBytes(), bytes, tensor.byteCount());
+  return tensor;
 }
 
 } // namespace tokamak::driver

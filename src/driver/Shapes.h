@@ -13,11 +13,22 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<std::string>
 /// fit in 63 bits.
 std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> shape, size_t elementBytes);
 
-/// The concrete shape of each of `inputs`: as given (by name), else as declared, with the symbols that given
-/// shapes bind, else 1. Fails on names that are no input, and on shapes that do not fit the declaration or
-/// each other.
-llvm::Expected<std::vector<Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
-                                                 const std::map<std::string, Shape> &given);
+/// The inputs (or outputs) that a model declares, without those named in `bound`.
+std::vector<ValueInfo> publicValues(llvm::ArrayRef<import::ModelSignature::Value> declared,
+                                    const std::map<std::string, Tensor> &bound = {});
+
+/// The concrete shape of each of `inputs`, bound ones included: as given (by name), else as declared, with
+/// the symbols that given shapes bind, else 1. Fails on names that are no input, and on shapes that do not
+/// fit the declaration or each other.
+llvm::Expected<std::map<std::string, Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
+                                                           const std::map<std::string, Shape> &given);
+
+/// Fails where the type of `value` is not the input's, or its shape does not fit its bytes. Its shape against
+/// the declaration is `resolveShapes`' matter.
+llvm::Error checkValue(const ValueInfo &input, const HostTensor &value);
+
+/// A tensor of the compiler with a copy of the bytes.
+Tensor toTensor(ElementType type, llvm::ArrayRef<int64_t> shape, const void *bytes);
 
 /// " (inputs: 'a', 'b')", for messages about a name that is not there.
 std::string listNames(llvm::StringRef what, llvm::ArrayRef<ValueInfo> values);

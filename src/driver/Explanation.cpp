@@ -1,0 +1,229 @@
+//===- Explanation.cpp - what became of each ONNX node, as data --------------------------------===//
+#include "driver/Explanation.h"
+#include "ir/Tk.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace tokamak::driver {
+
+using llvm::StringRef;
+
+namespace {
+/// Names of values as the ONNX file has them.
+class ValueNames {
+public:
+  ValueNames(llvm::ArrayRef<import::ModelNode> nodes, mlir::func::FuncOp main);
+  std::string operator()(mlir::Value value);
+
+private:
+  llvm::StringMap<std::vector<std::string>> outputs; ///< by node name
+  llvm::DenseMap<mlir::Value, std::string> known;
+};
+} // namespace
+
+ValueNames::ValueNames(llvm::ArrayRef<import::ModelNode> nodes, mlir::func::FuncOp main) {
+  for (const import::ModelNode &node : nodes)
+    outputs[node.name] = node.outputs;
+  for (mlir::BlockArgument argument : main.getArguments()) {
+    if (auto name = main.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "tk.name"))
+      known[argument] = name.str();
+  }
+  // Behind the arguments: an input that is an output as well keeps its own name.
+  mlir::Operation *terminator = main.getBody().front().getTerminator();
+  for (mlir::OpOperand &result : terminator->getOpOperands()) {
+    if (auto name = main.getResultAttrOfType<mlir::StringAttr>(result.getOperandNumber(), "tk.name"))
+      known.try_emplace(analysis::bufferOf(result.get()), name.str());
+  }
+}
+
+std::string ValueNames::operator()(mlir::Value value) {
+  auto [it, inserted] = known.try_emplace(value);
+  if (!inserted)
+    return it->second;
+  auto result = llvm::dyn_cast<mlir::OpResult>(value);
+  if (!result) {
+    auto argument = llvm::cast<mlir::BlockArgument>(value);
+    return it->second = "argument " + std::to_string(argument.getArgNumber());
+  }
+  mlir::Operation *definition = result.getOwner();
+  unsigned number = result.getResultNumber();
+  if (auto group = llvm::dyn_cast<tk::FusionOp>(definition)) {
+    mlir::Value yielded = group.getBody().front().getTerminator()->getOperand(number);
+    if (auto inner = llvm::dyn_cast<mlir::OpResult>(yielded)) {
+      definition = inner.getOwner();
+      number = inner.getResultNumber();
+    }
+  }
+  // Of nodes merged into one operation the last one made the value that is left.
+  llvm::SmallVector<tk::OnnxNode> nodes = tk::onnxNodes(definition->getLoc());
+  if (nodes.empty())
+    return it->second = definition->getName().getStringRef().str();
+  auto names = outputs.find(nodes.back().name);
+  bool named = names != outputs.end() && number < names->second.size() && !names->second[number].empty();
+  return it->second = named ? names->second[number] : nodes.back().name.str() + ":" + std::to_string(number);
+}
+
+/// The ONNX nodes of an operation and what is inside it, in order.
+static llvm::SetVector<StringRef> nodesOf(mlir::Operation *op) {
+  llvm::SetVector<StringRef> names;
+  op->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *inner) {
+    if (llvm::isa<tk::FusionOp, tk::ConstantOp, tk::YieldOp>(inner))
+      return;
+    for (const tk::OnnxNode &node : tk::onnxNodes(inner->getLoc()))
+      names.insert(node.name);
+  });
+  return names;
+}
+
+/// The largest kind of the operators in a group.
+static FusionKind kindOf(mlir::Operation *op) {
+  if (auto simple = llvm::dyn_cast<tk::FusionKindInterface>(op))
+    return simple.getFusionKind();
+  FusionKind largest = FusionKind::Elementwise;
+  for (mlir::Operation &inner : op->getRegion(0).front().without_terminator()) {
+    if (auto kind = llvm::dyn_cast<tk::FusionKindInterface>(&inner))
+      largest = std::max(largest, kind.getFusionKind());
+  }
+  return largest;
+}
+
+static GroupReport report(mlir::Operation *op, int64_t id, ValueNames &names) {
+  GroupReport group;
+  group.id = id;
+  auto fusion = llvm::dyn_cast<tk::FusionOp>(op);
+  group.kernel = fusion && fusion.getName() ? fusion.getName()->str() : op->getName().stripDialect().str();
+  group.kind = stringifyFusionKind(kindOf(op)).str();
+  for (StringRef node : nodesOf(op))
+    group.nodes.push_back(node.str());
+  llvm::SetVector<mlir::Value> read;
+  for (mlir::Value operand : op->getOperands())
+    read.insert(analysis::bufferOf(operand));
+  for (mlir::Value value : read) {
+    if (!tk::constantValue(value))
+      group.inputs.push_back(names(value));
+  }
+  for (mlir::Value result : op->getResults())
+    group.outputs.push_back(names(result));
+  group.traffic = analysis::trafficOf(op);
+  return group;
+}
+
+/// Kernels and library calls, those in bodies of control flow included.
+static llvm::SmallVector<mlir::Operation *> groupsOf(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation *> groups;
+  module.lookupSymbol<mlir::func::FuncOp>("main").walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
+    if (llvm::isa<mlir::func::FuncOp, tk::IfOp, tk::LoopOp>(op))
+      return mlir::WalkResult::advance();
+    if (!analysis::isFree(op))
+      groups.push_back(op);
+    return mlir::WalkResult::skip();
+  });
+  return groups;
+}
+
+static analysis::Traffic totals(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  analysis::Traffic traffic = analysis::trafficOf(main.getBody().front());
+  traffic.kernels = static_cast<int64_t>(groupsOf(module).size());
+  return traffic;
+}
+
+/// Names of the nodes on which the outputs depend.
+static llvm::StringSet<> liveNodes(llvm::ArrayRef<import::ModelNode> nodes,
+                                   const import::ModelSignature &signature) {
+  llvm::StringMap<const import::ModelNode *> producers;
+  for (const import::ModelNode &node : nodes) {
+    for (const std::string &output : node.outputs)
+      producers[output] = &node;
+  }
+  std::vector<std::string> worklist;
+  for (const auto &output : signature.outputs)
+    worklist.push_back(output.name);
+  llvm::StringSet<> live;
+  while (!worklist.empty()) {
+    auto producer = producers.find(worklist.back());
+    worklist.pop_back();
+    if (producer == producers.end() || !live.insert(producer->second->name).second)
+      continue;
+    worklist.insert(worklist.end(), producer->second->inputs.begin(), producer->second->inputs.end());
+  }
+  return live;
+}
+
+/// Why each node that is in no group is not: as the passes noted, else as follows from the graph.
+static std::vector<std::pair<std::string, std::string>> removedNodes(const import::Model &model,
+                                                                     const PartitionedModel &partitioned,
+                                                                     const std::vector<GroupReport> &groups) {
+  llvm::StringSet<> present, called, controlled;
+  for (const GroupReport &group : groups) {
+    for (StringRef node : group.nodes) {
+      present.insert(node);
+      // Nodes of functions are CALL/NODE, nested ones CALL/CALL/NODE.
+      for (size_t at = node.find('/'); at != StringRef::npos; at = node.find('/', at + 1))
+        called.insert(node.take_front(at));
+    }
+  }
+  llvm::StringSet<> views;
+  partitioned.module.get().walk([&](mlir::Operation *op) {
+    if (llvm::isa<tk::IfOp, tk::LoopOp>(op)) {
+      for (const tk::OnnxNode &node : tk::onnxNodes(op->getLoc()))
+        controlled.insert(node.name);
+    } else if (llvm::isa<tk::ReshapeOp>(op)) {
+      for (const tk::OnnxNode &node : tk::onnxNodes(op->getLoc()))
+        views.insert(node.name);
+    }
+  });
+  llvm::StringMap<std::string> noted;
+  for (const auto &[node, reason] : partitioned.removed)
+    noted.try_emplace(node, reason);
+
+  std::vector<import::ModelNode> nodes = model.nodes();
+  llvm::StringSet<> live = liveNodes(nodes, model.signature());
+  std::vector<std::pair<std::string, std::string>> removed;
+  for (const import::ModelNode &node : nodes) {
+    if (present.contains(node.name) || called.contains(node.name) || controlled.contains(node.name))
+      continue;
+    auto reason = noted.find(node.name);
+    if (!live.contains(node.name))
+      removed.emplace_back(node.name, "dead");
+    else if (views.contains(node.name)) // a reshape between kernels moves nothing
+      removed.emplace_back(node.name, "identity");
+    else if (reason != noted.end())
+      removed.emplace_back(node.name, reason->second);
+    else if (node.opType == "Identity" || node.opType == "Dropout")
+      removed.emplace_back(node.name, "identity");
+    else // during import
+      removed.emplace_back(node.name, "folded");
+  }
+  return removed;
+}
+
+llvm::Expected<Explanation> explainModel(const import::Model &model, const CompileOptions &options) {
+  llvm::Expected<PartitionedModel> partitioned = partitionModel(model, options);
+  if (!partitioned)
+    return partitioned.takeError();
+  CompileOptions unfusedOptions = options;
+  unfusedOptions.fusion = Fusion::None;
+  unfusedOptions.printAfterChange = false;
+  unfusedOptions.timing = false;
+  llvm::Expected<PartitionedModel> unfused = partitionModel(model, unfusedOptions);
+  if (!unfused)
+    return unfused.takeError();
+
+  Explanation explanation;
+  explanation.onnxNodes = partitioned->onnxNodes;
+  auto main = partitioned->module->lookupSymbol<mlir::func::FuncOp>("main");
+  ValueNames names(model.nodes(), main);
+  for (mlir::Operation *op : groupsOf(*partitioned->module))
+    explanation.groups.push_back(report(op, static_cast<int64_t>(explanation.groups.size()), names));
+  explanation.removed = removedNodes(model, *partitioned, explanation.groups);
+  explanation.decisions = partitioned->decisions.decisions;
+  explanation.fused = totals(*partitioned->module);
+  explanation.unfused = totals(*unfused->module);
+  return explanation;
+}
+
+} // namespace tokamak::driver

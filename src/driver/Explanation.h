@@ -1,0 +1,31 @@
+//===- Explanation.h - what became of each ONNX node, as data ----------------------------------===//
+#pragma once
+#include "driver/Pipeline.h"
+
+namespace tokamak::driver {
+
+/// One kernel or library call.
+struct GroupReport {
+  int64_t id = 0;
+  std::string kernel;                       ///< "conv_add_relu"; equal groups share a name
+  std::string kind;                         ///< the largest pattern kind in it
+  std::vector<std::string> nodes;           ///< ONNX node names
+  std::vector<std::string> inputs, outputs; ///< ONNX value names; weights are not listed
+  analysis::Traffic traffic;
+};
+
+/// A partition in the words of the ONNX file.
+struct Explanation {
+  int64_t onnxNodes = 0;           ///< of the file, subgraphs included, Constant nodes not
+  std::vector<GroupReport> groups; ///< in the order in which they run; bodies of control flow in place
+  std::vector<Decision> decisions;
+  /// ONNX node -> "folded", "dead", "identity" or "merged into NAME", in the order of the file: every node of
+  /// the main graph that is in no group.
+  std::vector<std::pair<std::string, std::string>> removed;
+  analysis::Traffic unfused, fused; ///< of one run; `kernels` counts groups
+};
+
+/// Partitions `model` as `options` say, and once more without fusion to compare with.
+llvm::Expected<Explanation> explainModel(const import::Model &model, const CompileOptions &options);
+
+} // namespace tokamak::driver

@@ -1,0 +1,118 @@
+//===- Bench.cpp - tokamak bench: how long a run takes ------------------------------------------===//
+#include "Commands.h"
+#include "Options.h"
+#include "runtime/Model.h"
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tokamak::tool {
+
+namespace {
+struct BenchOptions {
+  ModelOptions model;
+  InputOptions inputs;
+  int64_t runs = 0;
+  bool json = false;
+};
+} // namespace
+
+/// Milliseconds of each timed run, sorted. Runs before them warm up caches and wake the threads.
+static Result<std::vector<double>> measure(LoadedRun &run, int64_t runs) {
+  std::vector<HostTensor> outputs;
+  std::vector<TensorView> inputViews, outputViews;
+  for (NamedTensor &input : run.inputs)
+    inputViews.push_back({input.tensor.type, input.tensor.shape, input.tensor.bytes.data()});
+  outputs.reserve(run.program.outputs.size());
+  for (const ValueInfo &info : run.program.outputs) {
+    HostTensor &tensor = outputs.emplace_back(info.type, info.shape);
+    outputViews.push_back({tensor.type, tensor.shape, tensor.bytes.data()});
+  }
+  using Clock = std::chrono::steady_clock;
+  auto once = [&]() -> Result<double> {
+    Clock::time_point start = Clock::now();
+    if (Status status = run.session->run(inputViews, outputViews); !status.ok())
+      return status;
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  };
+
+  constexpr double warmUpMs = 200, measureMs = 1000;
+  constexpr int64_t fewestRuns = 5, mostRuns = 1000;
+  double spent = 0, last = 0;
+  for (int64_t i = 0; i < 2 || (spent < warmUpMs && i < mostRuns); ++i) {
+    Result<double> ms = once();
+    if (!ms)
+      return ms.status();
+    spent += *ms;
+    last = *ms;
+  }
+  if (runs == 0)
+    runs = std::clamp(static_cast<int64_t>(measureMs / std::max(last, 1e-3)), fewestRuns, mostRuns);
+  std::vector<double> times;
+  for (int64_t i = 0; i < runs; ++i) {
+    Result<double> ms = once();
+    if (!ms)
+      return ms.status();
+    times.push_back(*ms);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+static Status bench(const BenchOptions &options) {
+  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs);
+  if (!loaded)
+    return loaded.status();
+  Result<std::vector<double>> times = measure(*loaded, options.runs);
+  if (!times)
+    return times.status();
+  const ProgramInfo &program = loaded->program;
+  double median = ((*times)[(times->size() - 1) / 2] + (*times)[times->size() / 2]) / 2;
+  int threads = options.inputs.threads > 0 ? options.inputs.threads : tk_core_count();
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["model"] = options.model.model;
+    json["threads"] = threads;
+    json["fusion"] = options.model.fusion;
+    json["target_cpu"] = options.model.targetCpu;
+    json["runs"] = times->size();
+    json["min_ms"] = times->front();
+    json["median_ms"] = median;
+    json["max_ms"] = times->back();
+    json["compile_ms"] = program.compileMs;
+    json["nodes"] = program.nodes;
+    json["kernels"] = program.kernels;
+    json["arena_bytes"] = program.arenaBytes;
+    json["weight_bytes"] = program.weightBytes;
+    json["bytes_moved"] = program.bytesMoved;
+    json["flops"] = program.flops;
+    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return {};
+  }
+  fmt::print("{}: median {:.3f} ms, min {:.3f}, max {:.3f} ({} runs, {} threads, fusion {})\n",
+             options.model.model, median, times->front(), times->back(), times->size(), threads,
+             options.model.fusion);
+  fmt::print("  {} nodes as {} kernels, compiled in {:.0f} ms\n", program.nodes, program.kernels,
+             program.compileMs);
+  fmt::print(
+      "  {:.2f} GFLOP at {:.1f} GFLOP/s; {:.1f} MB moved (modelled), arena {:.1f} MB, weights {:.1f} MB\n",
+      static_cast<double>(program.flops) / 1e9, static_cast<double>(program.flops) / 1e6 / median,
+      static_cast<double>(program.bytesMoved) / 1e6, static_cast<double>(program.arenaBytes) / 1e6,
+      static_cast<double>(program.weightBytes) / 1e6);
+  return {};
+}
+
+void addBench(CLI::App &app, int &exitStatus) {
+  CLI::App *command = app.add_subcommand("bench", "Time the runs of a model");
+  auto options = std::make_shared<BenchOptions>();
+  options->model.addTo(*command);
+  options->inputs.addTo(*command);
+  command->add_option("--runs", options->runs, "Timed runs (default: a second's worth, from 5 to 1000)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &exitStatus] { exitStatus = report(bench(*options)); });
+}
+
+} // namespace tokamak::tool

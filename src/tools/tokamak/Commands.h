@@ -1,0 +1,16 @@
+//===- Commands.h - the subcommands ----------------------------------------------------------===//
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace tokamak::tool {
+
+// Each adds its subcommand to `app`; when the command line names it, parsing runs it and stores its exit
+// status in `exitStatus`.
+void addRun(CLI::App &app, int &exitStatus);
+void addCompile(CLI::App &app, int &exitStatus);
+void addExplain(CLI::App &app, int &exitStatus);
+void addBench(CLI::App &app, int &exitStatus);
+/// verify and train, which are not there yet and say so.
+void addPlanned(CLI::App &app, int &exitStatus);
+
+} // namespace tokamak::tool

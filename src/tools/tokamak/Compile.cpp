@@ -1,0 +1,93 @@
+//===- Compile.cpp - tokamak compile: a shared library, or the text of one stage ----------------===//
+#include "Commands.h"
+#include "Model.h"
+#include "Progress.h"
+#include "WriteText.h"
+#include "driver/Fault.h"
+#include "driver/aot/AheadOfTime.h"
+#include "llvm/Support/raw_ostream.h"
+#include <fmt/format.h>
+
+namespace tokamak::tool {
+
+namespace {
+struct CompileCommand {
+  ModelOptions model;
+  std::string output;
+  std::string emit;
+};
+} // namespace
+
+static std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, mlir::OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  os << "\n";
+  return text;
+}
+
+/// The text of the stage that --emit names.
+static llvm::Expected<std::string> emit(LoadedModel &loaded, const std::string &stage) {
+  if (stage == "graph") {
+    auto imported = driver::importModel(*loaded.model, loaded.options);
+    if (!imported)
+      return imported.takeError();
+    return print(*imported->imported);
+  }
+  if (stage == "fused") {
+    auto partitioned = driver::partitionModel(*loaded.model, loaded.options);
+    if (!partitioned)
+      return partitioned.takeError();
+    return print(*partitioned->module);
+  }
+  loaded.options.emit = stage;
+  auto compiled = driver::compileModel(*loaded.model, loaded.options);
+  if (!compiled)
+    return compiled.takeError();
+  return std::move(compiled->emitted);
+}
+
+static Status compile(const CompileCommand &command) {
+  if (command.output.empty() && command.emit.empty())
+    return {StatusCode::Misuse, "compile needs -o OUT.so (or --emit STAGE); see tokamak compile --help"};
+  auto progress = std::make_unique<Progress>(command.model.model);
+  Result<LoadedModel> loaded = loadModel(command.model);
+  if (!loaded)
+    return loaded.status();
+  loaded->options.onStage = [&](const char *stage) { progress->stage(stage); };
+  if (!command.emit.empty()) {
+    llvm::Expected<std::string> text = emit(*loaded, command.emit);
+    if (!text)
+      return driver::toStatus(text.takeError());
+    progress.reset();
+    return writeText(command.output, *text);
+  }
+  auto compiled = driver::compileModel(*loaded->model, loaded->options);
+  if (!compiled)
+    return driver::toStatus(compiled.takeError());
+  progress->stage("linking");
+  auto files = driver::writeSharedLibrary(compiled->program, command.output, command.model.model);
+  if (!files)
+    return driver::toStatus(files.takeError());
+  progress.reset();
+  fmt::print("wrote {} and {}: {} nodes as {} kernels, functions {}_*\n", files->library, files->header,
+             compiled->onnxNodes, compiled->program.kernelCount, files->prefix);
+  return {};
+}
+
+void addCompile(CLI::App &app, int &exitStatus) {
+  CLI::App *command = app.add_subcommand("compile", "Compile a model into a shared library and a C header");
+  auto options = std::make_shared<CompileCommand>();
+  options->model.addTo(*command);
+  command
+      ->add_option(
+          "-o,--output", options->output,
+          "OUT.so; OUT.h is written beside it. With --emit the text's file (default: standard output)")
+      ->type_name("OUT[.so]");
+  command->add_option("--emit", options->emit, "Print one stage instead: graph, fused, kernels, llvm or asm")
+      ->type_name("STAGE")
+      ->check(CLI::IsMember({"graph", "fused", "kernels", "llvm", "asm"}));
+  command->callback([options, &exitStatus] { exitStatus = report(compile(*options)); });
+}
+
+} // namespace tokamak::tool

@@ -1,0 +1,112 @@
+//===- ExplainFormats.cpp - an explanation as text and as JSON ---------------------------------===//
+#include "ExplainFormats.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace tokamak::tool {
+
+using analysis::Traffic;
+using driver::Explanation;
+using driver::GroupReport;
+
+static std::string bytes(int64_t count) {
+  double value = static_cast<double>(count);
+  if (count < 10000)
+    return fmt::format("{} B", count);
+  if (value < 1e6)
+    return fmt::format("{:.1f} kB", value / 1e3);
+  return value < 1e9 ? fmt::format("{:.1f} MB", value / 1e6) : fmt::format("{:.2f} GB", value / 1e9);
+}
+
+static std::string totalsLine(const char *title, const Traffic &traffic) {
+  return fmt::format("  {:<10}{:>8}{:>12}{:>12}{:>12}{:>12.3f}\n", title, traffic.kernels,
+                     bytes(traffic.bytesRead), bytes(traffic.bytesWritten), bytes(traffic.weightBytes),
+                     static_cast<double>(traffic.flops) / 1e9);
+}
+
+std::string explanationText(const std::string &model, const std::string &fusion,
+                            const Explanation &explanation) {
+  std::string text = fmt::format("{}: {} nodes as {} kernels (fusion {})\n\n", model, explanation.onnxNodes,
+                                 explanation.groups.size(), fusion);
+  text += fmt::format("  {:<10}{:>8}{:>12}{:>12}{:>12}{:>12}\n", "", "kernels", "read", "written", "weights",
+                      "GFLOP");
+  text += totalsLine("unfused", explanation.unfused) + totalsLine("fused", explanation.fused);
+
+  text += "\nGroups\n";
+  for (const GroupReport &group : explanation.groups) {
+    text += fmt::format("  {:>4}  {} ({}): {}\n", group.id, group.kernel, group.kind,
+                        fmt::join(group.nodes, ", "));
+    text += fmt::format("        {} -> {}; reads {}, writes {}, weights {}\n", fmt::join(group.inputs, ", "),
+                        fmt::join(group.outputs, ", "), bytes(group.traffic.bytesRead),
+                        bytes(group.traffic.bytesWritten), bytes(group.traffic.weightBytes));
+  }
+
+  std::map<std::string, std::string> legend;
+  text += "\nDecisions that kept operators apart\n";
+  for (const Decision &decision : explanation.decisions) {
+    if (decision.fused)
+      continue;
+    legend[reasonName(decision.reason).str()] = reasonSentence(decision.reason).str();
+    text += fmt::format("  {} -> {}: {}{} ({})\n", decision.producer, decision.consumer,
+                        reasonName(decision.reason).str(),
+                        decision.detail.empty() ? "" : ", " + decision.detail, bytes(decision.edgeBytes));
+  }
+  if (legend.empty())
+    text += "  none\n";
+  for (const auto &[name, sentence] : legend)
+    text += fmt::format("  {}: {}\n", name, sentence);
+
+  if (!explanation.removed.empty())
+    text += "\nNodes in no kernel\n";
+  for (const auto &[node, reason] : explanation.removed)
+    text += fmt::format("  {}: {}\n", node, reason);
+  return text;
+}
+
+static nlohmann::ordered_json totalsJson(const Traffic &traffic) {
+  return {{"kernels", traffic.kernels},
+          {"bytes_read", traffic.bytesRead},
+          {"bytes_written", traffic.bytesWritten},
+          {"weight_bytes", traffic.weightBytes},
+          {"flops", traffic.flops}};
+}
+
+std::string explanationJson(const std::string &model, const std::string &fusion,
+                            const Explanation &explanation) {
+  using nlohmann::ordered_json;
+  ordered_json json;
+  json["model"] = model;
+  json["fusion"] = fusion;
+  json["nodes"] = explanation.onnxNodes;
+  json["groups"] = ordered_json::array();
+  for (const GroupReport &group : explanation.groups) {
+    json["groups"].push_back({{"id", group.id},
+                              {"kernel", group.kernel},
+                              {"kind", group.kind},
+                              {"nodes", group.nodes},
+                              {"inputs", group.inputs},
+                              {"outputs", group.outputs},
+                              {"bytes_read", group.traffic.bytesRead},
+                              {"bytes_written", group.traffic.bytesWritten},
+                              {"weight_bytes", group.traffic.weightBytes},
+                              {"flops", group.traffic.flops}});
+  }
+  json["decisions"] = ordered_json::array();
+  for (const Decision &decision : explanation.decisions) {
+    json["decisions"].push_back({{"producer", decision.producer},
+                                 {"consumer", decision.consumer},
+                                 {"fused", decision.fused},
+                                 {"reason", reasonName(decision.reason).str()},
+                                 {"detail", decision.detail},
+                                 {"edge_bytes", decision.edgeBytes}});
+  }
+  json["removed"] = ordered_json::object();
+  for (const auto &[node, reason] : explanation.removed)
+    json["removed"][node] = reason;
+  json["totals"] = {{"unfused", totalsJson(explanation.unfused)}, {"fused", totalsJson(explanation.fused)}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+} // namespace tokamak::tool

@@ -1,0 +1,159 @@
+//===- Options.cpp - what the subcommands have in common ------------------------------------===//
+#include "Options.h"
+#include "Arguments.h"
+#include "Progress.h"
+#include "reference/RandomTensor.h"
+#include "rewrite/PassRunner.h"
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace tokamak::tool {
+
+/// Prints the passes and ends the command, as --help does.
+static void listThePasses(int64_t) {
+  for (const PassListing &pass : listPasses())
+    std::printf("%-34s %s%s\n", pass.name.c_str(), pass.summary.c_str(),
+                pass.switchable ? "" : " (always on)");
+  throw CLI::Success();
+}
+
+static std::string checkPassName(const std::string &name) {
+  std::string known;
+  for (const PassListing &pass : listPasses()) {
+    if (pass.name == name)
+      return pass.switchable ? "" : "pass '" + name + "' cannot be left out";
+  }
+  return "there is no pass '" + name + "'; --list-passes prints them";
+}
+
+void ModelOptions::addTo(CLI::App &command) {
+  command.add_option("MODEL", model, "The ONNX file")->required();
+  // One value an occurrence: a shape must not swallow the word behind it.
+  command
+      .add_option(
+          "--shape", shapes,
+          "Shape of an input, NAME=1x3x224x224 (NAME= for rank 0); symbolic dimensions are 1 otherwise")
+      ->type_name("NAME=SHAPE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--bind", bindings, "Make an input a constant: a number, a list 1,2,3, or FILE.npy")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--fusion", fusion, "Which operators share a kernel: none, dominator or full")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"none", "dominator", "full"}))
+      ->capture_default_str();
+  command
+      .add_option("--target-cpu", targetCpu,
+                  "native, x86-64-v3, x86-64-v4 or any x86-64 CPU that LLVM knows with AVX2 and FMA")
+      ->type_name("CPU")
+      ->capture_default_str();
+  const char *developer = "Finding faults";
+  command.add_option("--disable-pass", disabledPasses, "Leave a pass out (may be repeated)")
+      ->type_name("PASS")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(checkPassName)
+      ->group(developer);
+  command.add_flag_function("--list-passes", listThePasses, "Print the passes in order, and exit")
+      ->group(developer);
+  command.add_option("--fuel", fuel, "Apply at most N rewrites and fusions")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group(developer);
+  command
+      .add_flag("--print-after-change", printAfterChange,
+                "Print the graph after each pass that changed it, to stderr")
+      ->group(developer);
+  command.add_flag("--timing", timing, "Print how long each pass and stage took, to stderr")
+      ->group(developer);
+}
+
+Fusion ModelOptions::fusionMode() const {
+  return fusion == "none" ? Fusion::None : fusion == "dominator" ? Fusion::Dominator : Fusion::Full;
+}
+
+SessionOptions ModelOptions::sessionOptions() const {
+  SessionOptions options;
+  options.fusion = fusionMode();
+  options.targetCpu = targetCpu;
+  options.disabledPasses = disabledPasses;
+  options.fuel = fuel;
+  options.printAfterChange = printAfterChange;
+  options.timing = timing;
+  options.reproducerDirectory = ".";
+  return options;
+}
+
+void InputOptions::addTo(CLI::App &command) {
+  command.add_option("--input", files, "Value of an input; inputs not given are random")
+      ->type_name("NAME=FILE.npy")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--seed", seed, "Of the random inputs")->type_name("N")->capture_default_str();
+  command.add_option("--threads", threads, "Threads to run on; 0: one a core")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+/// Deterministic values for an input that nobody gave; `seed` differs between the inputs of a model.
+static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
+  Tensor tensor = reference::randomTensor(static_cast<DataType>(info.type), info.shape, seed);
+  HostTensor result(info.type, info.shape);
+  if (!result.bytes.empty())
+    std::memcpy(result.bytes.data(), tensor.bytes(), result.bytes.size());
+  return result;
+}
+
+Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs) {
+  Progress progress(model.model);
+  SessionOptions options = model.sessionOptions();
+  options.threads = inputs.threads;
+  options.onStage = [&](const char *stage) { progress.stage(stage); };
+  Result<std::unique_ptr<Session>> session = Session::fromFile(model.model, std::move(options));
+  if (!session)
+    return session.status();
+  auto bindings = parseBindings(model.bindings, (*session)->inputs());
+  if (!bindings)
+    return bindings.status();
+  for (NamedTensor &binding : *bindings) {
+    if (Status status = (*session)->bind(binding.name, std::move(binding.tensor)); !status.ok())
+      return status;
+  }
+  auto shapes = parseShapes(model.shapes, (*session)->inputs());
+  if (!shapes)
+    return shapes.status();
+  auto given = readInputs(inputs.files, (*session)->inputs());
+  if (!given)
+    return given.status();
+  Result<ProgramInfo> program = (*session)->prepare(*shapes, *given);
+  if (!program)
+    return program.status();
+
+  LoadedRun run{std::move(*session), std::move(*program), {}};
+  for (size_t i = 0; i < run.program.inputs.size(); ++i) {
+    const ValueInfo &info = run.program.inputs[i];
+    auto file = std::find_if(given->begin(), given->end(),
+                             [&](const NamedTensor &value) { return value.name == info.name; });
+    if (file != given->end())
+      run.inputs.push_back(std::move(*file));
+    else
+      run.inputs.push_back({info.name, randomInput(info, inputs.seed + i)});
+  }
+  return run;
+}
+
+int report(const Status &status) {
+  if (!status.ok())
+    std::fprintf(stderr, "tokamak: error: %s\n", status.message.c_str());
+  return static_cast<int>(status.code);
+}
+
+} // namespace tokamak::tool

@@ -1,0 +1,47 @@
+//===- Options.h - what the subcommands have in common --------------------------------------===//
+#pragma once
+#include "tokamak/Session.h"
+#include <CLI/CLI.hpp>
+
+namespace tokamak::tool {
+
+/// The model and how to compile it: options of every subcommand.
+struct ModelOptions {
+  std::string model;
+  std::vector<std::string> shapes, bindings;
+  std::string fusion = "full";
+  std::string targetCpu = "native";
+  std::vector<std::string> disabledPasses;
+  int64_t fuel = -1;
+  bool printAfterChange = false;
+  bool timing = false;
+
+  void addTo(CLI::App &command);
+  Fusion fusionMode() const;
+  SessionOptions sessionOptions() const;
+};
+
+/// What a run reads: options of `run` and `bench`.
+struct InputOptions {
+  std::vector<std::string> files;
+  uint64_t seed = 0;
+  int threads = 0;
+
+  void addTo(CLI::App &command);
+};
+
+/// A loaded model with all bindings made, and the values of all its inputs.
+struct LoadedRun {
+  std::unique_ptr<Session> session;
+  ProgramInfo program;
+  std::vector<NamedTensor> inputs; ///< in the order of the program
+};
+
+/// Loads, binds, compiles, and makes the inputs: from files where given, else random. Shows progress on a
+/// terminal.
+Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs);
+
+/// Prints "tokamak: error: ..." for a failed status. Returns the exit status.
+int report(const Status &status);
+
+} // namespace tokamak::tool
