@@ -189,7 +189,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
                     "') is not supported; leave it out");
     return results;
   } catch (const ImportFault &fault) {
-    return fail(fault.reason);
+    return fail(fault.reason + assumed);
   }
 }
 
@@ -301,9 +301,10 @@ static void eraseDead(mlir::Block &block) {
 }
 
 llvm::Expected<ImportedModel> Importer::run() {
-  llvm::Expected<std::vector<std::vector<int64_t>>> shapes = bindShapes(file, signature, options);
+  llvm::Expected<InputShapes> shapes = bindShapes(file, signature, options);
   if (!shapes)
     return shapes.takeError();
+  assumed = shapes->assumed;
   nodesLeft = freeVisits + maxVisitsPerNode * static_cast<int64_t>(file.nodeNames.size());
 
   mlir::Location unknown = mlir::UnknownLoc::get(&context);
@@ -318,7 +319,7 @@ llvm::Expected<ImportedModel> Importer::run() {
   Scope scope;
   llvm::SmallVector<llvm::StringRef> argumentNames;
   addInitializers(file.proto.graph(), builder, scope);
-  for (auto [input, shape] : llvm::zip(signature.inputs, *shapes)) {
+  for (auto [input, shape] : llvm::zip(signature.inputs, shapes->shapes)) {
     if (auto it = options.bound.find(input.name); it != options.bound.end()) {
       scope.values[input.name] = Body(builder, unknown).constant(it->second.reshaped(shape));
       continue;

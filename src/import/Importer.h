@@ -57,6 +57,7 @@ private:
   const ImportOptions &options;
   Specializer specializer;
   FoldBudget folding;
+  std::string assumed;   ///< see InputShapes
   int64_t nodesLeft = 0; ///< unrolled loops and functions in functions must end
   /// Attributes of initializers: a subgraph that is imported several times shares them.
   llvm::DenseMap<const void *, mlir::ElementsAttr> constants;

@@ -52,8 +52,12 @@ llvm::Error checkStructure(ModelFile &file);
 /// What the file declares of inputs and outputs (Signature.cpp).
 llvm::Expected<ModelSignature> readSignature(const ModelFile &file);
 
-/// Concrete shapes of the inputs in the order of `signature.inputs`; bound inputs included (Signature.cpp).
-llvm::Expected<std::vector<std::vector<int64_t>>>
-bindShapes(const ModelFile &file, const ModelSignature &signature, const ImportOptions &options);
+/// Concrete shapes of the inputs, in the order of `signature.inputs`; bound inputs included.
+struct InputShapes {
+  std::vector<std::vector<int64_t>> shapes;
+  std::string assumed; ///< what to say where the shapes turn out not to fit: which dimensions were taken as 1
+};
+llvm::Expected<InputShapes> bindShapes(const ModelFile &file, const ModelSignature &signature,
+                                       const ImportOptions &options); // Signature.cpp
 
 } // namespace tokamak::import

@@ -125,6 +125,12 @@ public:
     return shape;
   }
 
+  bool hasUnbound(const ModelSignature::Value &input) const {
+    return llvm::any_of(llvm::zip(input.shape, input.symbols), [&](const auto &dimension) {
+      return std::get<0>(dimension) < 0 && !bound.count(std::get<1>(dimension));
+    });
+  }
+
   static std::string declared(const ModelSignature::Value &input) {
     std::string text = "[";
     for (size_t i = 0; i < input.shape.size(); ++i)
@@ -163,8 +169,8 @@ static llvm::Error checkNames(const ModelFile &file, const ModelSignature &signa
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<std::vector<int64_t>>>
-bindShapes(const ModelFile &file, const ModelSignature &signature, const ImportOptions &options) {
+llvm::Expected<InputShapes> bindShapes(const ModelFile &file, const ModelSignature &signature,
+                                       const ImportOptions &options) {
   if (llvm::Error error = checkNames(file, signature, options.shapes, "--shape"))
     return std::move(error);
   if (llvm::Error error = checkNames(file, signature, options.bound, "--bind"))
@@ -202,15 +208,19 @@ bindShapes(const ModelFile &file, const ModelSignature &signature, const ImportO
     }
   }
 
-  std::vector<std::vector<int64_t>> shapes;
+  InputShapes result;
   for (auto [input, shape] : llvm::zip(signature.inputs, given)) {
     if (!shape && !input.ranked)
       return errorLine(file.name, "input '" + oneLine(input.name, 120) + "'",
                        "has no declared rank; give its shape with --shape " + oneLine(input.name, 60) +
                            "=...");
-    shapes.push_back(shape ? *shape : symbols.shapeOf(input));
+    if (!shape && result.assumed.empty() && symbols.hasUnbound(input))
+      result.assumed = "; input '" + oneLine(input.name, 60) + "' was taken as " +
+                       shapeText(symbols.shapeOf(input)) + ", give its shape with --shape " +
+                       oneLine(input.name, 60) + "=...";
+    result.shapes.push_back(shape ? *shape : symbols.shapeOf(input));
   }
-  return shapes;
+  return result;
 }
 
 } // namespace tokamak::import
