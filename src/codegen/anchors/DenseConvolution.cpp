@@ -24,7 +24,7 @@ public:
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
   int64_t writtenAccumulators() const { return tasks.writtenPositions() * tile.vectors; }
-  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
+  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value /*scratch*/, Value begin,
             Value end, const EpilogueFn &epilogue) const override;
 
 private:

@@ -186,7 +186,7 @@ void ElementBuilder::store(Value value, const Buffer &buffer, ArrayRef<Index> in
   std::optional<int64_t> stride = indices.laneStride(position);
   ++(laneCount == 1 || stride == 0 || stride == 1 ? regularAccesses : irregularAccesses);
   if (laneCount == 1 || stride == 0) {
-    assert((laneCount == 1 || !currentMask) && "a masked store of one element");
+    // All lanes hold the same element; lane 0 is on under every mask.
     if (laneCount > 1)
       value = b.create<vector::ExtractOp>(loc, value, ArrayRef<int64_t>{0});
     b.create<LLVM::StoreOp>(loc, value, pointerTo(buffer, position, nullptr), alignment);

@@ -3,6 +3,7 @@
 #include "codegen/expression/Register.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <cmath>
 
 namespace tokamak::codegen {
 
@@ -51,13 +52,34 @@ Value bitwise(ElementBuilder &e, Operation *, ValueRange x, DataType) {
   return e.builder().create<IntOp>(e.location(), x[0], x[1]);
 }
 
-template <typename FloatOp, typename SignedOp, typename UnsignedOp>
-Value extreme(ElementBuilder &e, Operation *, ValueRange x, DataType type) {
+/// c > v ? c : v with a constant c is one instruction and hands on a NaN in v; the general form takes
+/// several.
+template <typename FloatOp>
+Value floatExtreme(ElementBuilder &e, Operation *op, ValueRange x, arith::CmpFPredicate wins) {
+  for (unsigned i : {1U, 0U}) {
+    auto constant = tk::constantValue(op->getOperand(i));
+    if (!constant || !constant->isSplat() || std::isnan(constant->doubleAt(0)))
+      continue;
+    Value better = e.builder().create<arith::CmpFOp>(e.location(), wins, x[i], x[1 - i]);
+    return e.builder().create<arith::SelectOp>(e.location(), better, x[i], x[1 - i]);
+  }
+  return e.builder().create<FloatOp>(e.location(), x[0], x[1]);
+}
+
+Value maximum(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
   if (isFloat(type))
-    return e.builder().create<FloatOp>(e.location(), x[0], x[1]);
-  if (isUnsigned(type) || type == DataType::Bool)
-    return e.builder().create<UnsignedOp>(e.location(), x[0], x[1]);
-  return e.builder().create<SignedOp>(e.location(), x[0], x[1]);
+    return floatExtreme<arith::MaximumFOp>(e, op, x, arith::CmpFPredicate::OGT);
+  if (isUnsigned(type))
+    return e.builder().create<arith::MaxUIOp>(e.location(), x[0], x[1]);
+  return e.builder().create<arith::MaxSIOp>(e.location(), x[0], x[1]);
+}
+
+Value minimum(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
+  if (isFloat(type))
+    return floatExtreme<arith::MinimumFOp>(e, op, x, arith::CmpFPredicate::OLT);
+  if (isUnsigned(type))
+    return e.builder().create<arith::MinUIOp>(e.location(), x[0], x[1]);
+  return e.builder().create<arith::MinSIOp>(e.location(), x[0], x[1]);
 }
 
 Value neg(ElementBuilder &e, Operation *, ValueRange x, DataType type) {
@@ -306,8 +328,8 @@ void attachElementwise(MLIRContext *context) {
   attach<tk::MulOp, binary<arith::MulFOp, arith::MulIOp>>(context);
   attach<tk::DivOp, div>(context);
   attach<tk::PowOp, pow>(context);
-  attach<tk::MaxOp, extreme<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>>(context);
-  attach<tk::MinOp, extreme<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>>(context);
+  attach<tk::MaxOp, maximum>(context);
+  attach<tk::MinOp, minimum>(context);
   attach<tk::ModOp, mod>(context);
   attach<tk::AndOp, bitwise<arith::AndIOp>>(context);
   attach<tk::OrOp, bitwise<arith::OrIOp>>(context);

@@ -1,6 +1,6 @@
 //===- IndexTest.cpp - affine indices with value ranges ---------------------------------------===//
-// Simplification must not change a value: every index is compared with plain integer arithmetic on random values of
-// its variables. What must simplify (views, blocked layouts) is checked for its form.
+// Simplification must not change a value: every index is compared with plain integer arithmetic on random
+// values of its variables. What must simplify (views, blocked layouts) is checked for its form.
 #include "codegen/expression/Index.h"
 #include "gtest/gtest.h"
 #include <random>
@@ -60,7 +60,9 @@ TEST(Index, LanesThatCrossARowAreIrregular) {
 
 TEST(Index, RandomExpressionsKeepTheirValue) {
   std::mt19937 random(7);
-  auto pick = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
   for (int trial = 0; trial < 3000; ++trial) {
     IndexSpace space;
     std::vector<Index> pool;
