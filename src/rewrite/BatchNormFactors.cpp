@@ -11,7 +11,7 @@ std::optional<rewrite::BatchNormFactors> rewrite::batchNormFactors(tk::BatchNorm
   llvm::SmallVector<Tensor, 4> statistics;
   for (mlir::Value value : {op.getScale(), op.getBias(), op.getMean(), op.getVariance()}) {
     std::optional<Tensor> tensor = tk::constantValue(value);
-    if (!tensor || tk::tensorType(value).getElementType() != element)
+    if (!tensor)
       return std::nullopt;
     statistics.push_back(*tensor);
   }

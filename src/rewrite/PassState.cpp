@@ -40,22 +40,24 @@ std::vector<std::pair<std::string, std::string>> RemovedLog::removedFrom(ModuleO
   llvm::StringMap<const Entry *> last;
   for (const Entry &entry : entries)
     last[entry.node] = &entry;
-  auto target = [&](const Entry *entry) {
+  // What a node was merged into may have met its own fate since.
+  auto fateOf = [&](const Entry *entry) {
     // A bound, since merges may form a ring through nodes that consist of several operations.
-    for (size_t steps = 0; steps < entries.size() && !alive.contains(entry->into); ++steps) {
+    for (size_t steps = 0; steps < entries.size() && !entry->into.empty() && !alive.contains(entry->into);
+         ++steps) {
       auto next = last.find(entry->into);
-      if (next == last.end() || next->second->into.empty())
+      if (next == last.end())
         break;
       entry = next->second;
     }
-    return entry->into;
+    return entry->into.empty() ? entry->reason : "merged into " + entry->into;
   };
 
   std::vector<std::pair<std::string, std::string>> result;
   for (const Entry &entry : entries) {
     if (last[entry.node] != &entry || alive.contains(entry.node))
       continue;
-    result.emplace_back(entry.node, entry.into.empty() ? entry.reason : "merged into " + target(&entry));
+    result.emplace_back(entry.node, fateOf(&entry));
   }
   return result;
 }
