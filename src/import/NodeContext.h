@@ -210,6 +210,7 @@ void registerSampling(Registry &);    // ops/Sampling.cpp: GridSample, RoiAlign,
 void registerIndexing(
     Registry &); // ops/Indexing.cpp: Gather*, Scatter*, TopK, CumSum, OneHot, ReverseSequence
 void registerDataDependent(Registry &); // ops/DataDependent.cpp: NonZero, Unique, Compress, NonMaxSuppression
+void registerNGrams(Registry &);        // ops/NGrams.cpp: TfIdfVectorizer
 void registerRefused(Registry &);   // ops/Refused.cpp: known operators that are not compiled, a reason each
 void registerControl(Registry &);   // ops/Control.cpp: Constant, Identity, If
 void registerLoop(Registry &);      // ops/Loop.cpp

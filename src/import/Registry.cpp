@@ -43,6 +43,7 @@ const Registry &Registry::get() {
     registerSampling(all);
     registerIndexing(all);
     registerDataDependent(all);
+    registerNGrams(all);
     registerRefused(all);
     registerControl(all);
     registerLoop(all);
