@@ -16,11 +16,20 @@ static int64_t cacheBytes(int name, int64_t fallback) {
   return bytes > 0 ? bytes : fallback;
 }
 
-/// The feature names of a CPU that LLVM knows.
+/// The feature names of a CPU that LLVM knows, those implied by others included (AVX512BW implies AVX512F).
 static std::vector<std::string> featuresOf(const std::string &cpu) {
-  llvm::SmallVector<llvm::StringRef> names;
-  llvm::X86::getFeaturesForCPU(cpu, names);
-  return {names.begin(), names.end()};
+  llvm::SmallVector<llvm::StringRef> listed;
+  llvm::X86::getFeaturesForCPU(cpu, listed);
+  llvm::StringMap<bool> all;
+  for (llvm::StringRef name : listed) {
+    all[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, all);
+  }
+  std::vector<std::string> names;
+  for (const auto &feature : all)
+    if (feature.second)
+      names.push_back(feature.first().str());
+  return names;
 }
 
 /// The features of this machine: what LLVM knows of its CPU may be more than the system lets us use.
