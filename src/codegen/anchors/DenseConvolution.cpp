@@ -24,7 +24,7 @@ public:
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
   int64_t writtenAccumulators() const { return tasks.writtenPositions() * tile.vectors; }
-  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value /*scratch*/, Value begin,
+  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue) const override;
 
 private:
@@ -305,8 +305,8 @@ Tensor DenseConvolution::pack(const Tensor &weight) const {
   return packed;
 }
 
-void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch,
-                            Value begin, Value end, const EpilogueFn &epilogue) const {
+void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
+                            Value /*scratch*/, Value begin, Value end, const EpilogueFn &epilogue) const {
   LoopBuilder loops(builder, loc, target.lanes());
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
     Value image = loops.at(input, loops.mul(task.image, strides.image));

@@ -24,7 +24,7 @@ public:
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
   int64_t writtenAccumulators() const { return tasks.writtenPositions(); }
-  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value /*scratch*/, Value begin,
+  void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue) const override;
 
 private:
@@ -189,7 +189,8 @@ Tensor NarrowGroupConvolution::pack(const Tensor &weight) const {
 }
 
 void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
-                                  Value scratch, Value begin, Value end, const EpilogueFn &epilogue) const {
+                                  Value /*scratch*/, Value begin, Value end,
+                                  const EpilogueFn &epilogue) const {
   LoopBuilder loops(builder, loc, lanes);
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
     int64_t inputBlocks = (shape.inChannels + lanes - 1) / lanes;
