@@ -27,7 +27,7 @@ static void eraseDead(Block &block) {
 static bool isComposite(Block &block) {
   int64_t operations = 0, anchors = 0;
   for (Operation &op : block) {
-    if (isConstant(op))
+    if (isConstant(op) || op.hasTrait<mlir::OpTrait::IsTerminator>())
       continue;
     ++operations;
     auto kinded = llvm::dyn_cast<tk::FusionKindInterface>(op);
