@@ -1,0 +1,221 @@
+//===- TestModels.cpp - small ONNX models for the tests of sessions and of the command ------------===//
+#include "TestModels.h"
+#include "onnx/onnx_pb.h"
+#include <cstdint>
+#include <cstdlib>
+
+namespace tokamak::test {
+
+using onnx::TensorProto;
+using Dims = std::vector<std::string>; ///< numbers, or names of symbols
+
+namespace {
+/// Builds the main graph of a model of opset 17.
+class Builder {
+public:
+  Builder() {
+    model.set_ir_version(8);
+    auto *opset = model.add_opset_import();
+    opset->set_version(17);
+    model.mutable_graph()->set_name("main");
+  }
+  void input(const std::string &name, int type, const Dims &dims) {
+    declare(*model.mutable_graph()->add_input(), name, type, dims);
+  }
+  void output(const std::string &name, int type, const Dims &dims) {
+    declare(*model.mutable_graph()->add_output(), name, type, dims);
+  }
+  void weight(const std::string &name, const std::vector<int64_t> &dims, const std::vector<float> &values) {
+    TensorProto *tensor = initializer(name, TensorProto::FLOAT, dims);
+    for (float value : values)
+      tensor->add_float_data(value);
+  }
+  void weight(const std::string &name, const std::vector<int64_t> &dims, const std::vector<int64_t> &values) {
+    TensorProto *tensor = initializer(name, TensorProto::INT64, dims);
+    for (int64_t value : values)
+      tensor->add_int64_data(value);
+  }
+  onnx::NodeProto &node(const std::string &type, const std::vector<std::string> &inputs,
+                        const std::vector<std::string> &outputs, const std::string &name = "") {
+    onnx::NodeProto &node = *model.mutable_graph()->add_node();
+    node.set_op_type(type);
+    node.set_name(name);
+    for (const std::string &input : inputs)
+      node.add_input(input);
+    for (const std::string &output : outputs)
+      node.add_output(output);
+    return node;
+  }
+  static void attribute(onnx::NodeProto &node, const std::string &name, int64_t value) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(value);
+  }
+  std::string bytes() const { return model.SerializeAsString(); }
+
+private:
+  static void declare(onnx::ValueInfoProto &info, const std::string &name, int type, const Dims &dims) {
+    info.set_name(name);
+    onnx::TypeProto_Tensor &tensor = *info.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(type);
+    onnx::TensorShapeProto &shape = *tensor.mutable_shape();
+    for (const std::string &dim : dims) {
+      if (dim[0] >= '0' && dim[0] <= '9')
+        shape.add_dim()->set_dim_value(std::atoll(dim.c_str()));
+      else
+        shape.add_dim()->set_dim_param(dim);
+    }
+  }
+  TensorProto *initializer(const std::string &name, int type, const std::vector<int64_t> &dims) {
+    TensorProto *tensor = model.mutable_graph()->add_initializer();
+    tensor->set_name(name);
+    tensor->set_data_type(type);
+    for (int64_t dim : dims)
+      tensor->add_dims(dim);
+    return tensor;
+  }
+
+  onnx::ModelProto model;
+};
+} // namespace
+
+/// y[n, 3] = relu(x[n, 4] * w + b), w the numbers 1 to 12 row by row, b = (-10, 0, 10).
+static std::string dense() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"N", "4"});
+  b.output("y", TensorProto::FLOAT, {"N", "3"});
+  b.weight("w", {4, 3}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  b.weight("b", {3}, std::vector<float>{-10, 0, 10});
+  b.node("MatMul", {"x", "w"}, {"product"}, "dense");
+  b.node("Add", {"product", "b"}, {"sum"}, "bias");
+  b.node("Relu", {"sum"}, {"y"}, "activation");
+  return b.bytes();
+}
+
+/// c = a + b and d = a * b, with one symbol in both inputs.
+static std::string twoInputs() {
+  Builder b;
+  b.input("a", TensorProto::FLOAT, {"N", "M"});
+  b.input("b", TensorProto::FLOAT, {"N", "M"});
+  b.output("c", TensorProto::FLOAT, {"N", "M"});
+  b.output("d", TensorProto::FLOAT, {"N", "M"});
+  b.node("Add", {"a", "b"}, {"c"});
+  b.node("Mul", {"a", "b"}, {"d"});
+  return b.bytes();
+}
+
+/// Names that are no C identifiers, collide as such, or hold '='. Each output is an input plus its number.
+static std::string oddNames() {
+  const std::vector<std::string> names = {"a.b", "a_b", "a/b", "int", "1", "x=y", "model", "*/ weird /*"};
+  Builder b;
+  for (size_t i = 0; i < names.size(); ++i) {
+    b.input(names[i], TensorProto::FLOAT, {"2"});
+    b.output(names[i] + "'", TensorProto::FLOAT, {"2"});
+    b.weight("number" + std::to_string(i), {}, std::vector<float>{static_cast<float>(i)});
+    b.node("Add", {names[i], "number" + std::to_string(i)}, {names[i] + "'"});
+  }
+  return b.bytes();
+}
+
+/// y = x reshaped to the value of the input `shape`.
+static std::string reshapeByInput() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"6"});
+  b.input("shape", TensorProto::INT64, {"2"});
+  b.output("y", TensorProto::FLOAT, {"rows", "columns"});
+  b.node("Neg", {"x"}, {"negated"});
+  b.node("Reshape", {"negated", "shape"}, {"y"}, "reshape");
+  return b.bytes();
+}
+
+/// y = x with updates scattered to the places in `indices`: a library call, which checks them.
+static std::string scatter() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"4"});
+  b.input("indices", TensorProto::INT64, {"2"});
+  b.input("updates", TensorProto::FLOAT, {"2"});
+  b.output("y", TensorProto::FLOAT, {"4"});
+  b.node("ScatterElements", {"x", "indices", "updates"}, {"y"});
+  return b.bytes();
+}
+
+/// One output a type, cast from the double input of rank 1.
+static std::string allTypes() {
+  Builder b;
+  b.input("x", TensorProto::DOUBLE, {"N"});
+  for (int type :
+       {TensorProto::FLOAT, TensorProto::UINT8, TensorProto::INT8, TensorProto::UINT16, TensorProto::INT16,
+        TensorProto::INT32, TensorProto::INT64, TensorProto::BOOL, TensorProto::FLOAT16, TensorProto::DOUBLE,
+        TensorProto::UINT32, TensorProto::UINT64, TensorProto::BFLOAT16}) {
+    std::string name = "as" + std::to_string(type);
+    b.output(name, type, {"N"});
+    Builder::attribute(b.node("Cast", {"x"}, {name}), "to", type);
+  }
+  return b.bytes();
+}
+
+/// y = 2x for an x of rank 0.
+static std::string scalar() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {});
+  b.output("y", TensorProto::FLOAT, {});
+  b.node("Add", {"x", "x"}, {"y"});
+  return b.bytes();
+}
+
+/// Besides the live tanh: a dead node, a constant fold, an identity, and two equal nodes.
+static std::string cleanUp() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"8"});
+  b.output("y", TensorProto::FLOAT, {"8"});
+  b.weight("one", {}, std::vector<float>{1});
+  b.node("Exp", {"x"}, {"unused"}, "dead");
+  b.node("Add", {"one", "one"}, {"two"}, "folded");
+  b.node("Identity", {"x"}, {"same"}, "identity");
+  b.node("Tanh", {"same"}, {"t1"}, "first");
+  b.node("Tanh", {"x"}, {"t2"}, "second");
+  b.node("Mul", {"t1", "two"}, {"scaled"}, "scale");
+  b.node("Add", {"scaled", "t2"}, {"y"}, "sum");
+  return b.bytes();
+}
+
+/// An input without a declared shape.
+static std::string noRank() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {});
+  b.output("y", TensorProto::FLOAT, {});
+  b.node("Neg", {"x"}, {"y"});
+  onnx::ModelProto model;
+  model.ParseFromString(b.bytes());
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  return model.SerializeAsString();
+}
+
+/// An operator that the importer does not know.
+static std::string unknownOperator() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"2"});
+  b.output("y", TensorProto::FLOAT, {"2"});
+  b.node("Frobnicate", {"x"}, {"y"}, "strange");
+  return b.bytes();
+}
+
+std::vector<std::pair<std::string, std::string>> allTestModels() {
+  return {{"dense", dense()},        {"two_inputs", twoInputs()},
+          {"odd_names", oddNames()}, {"reshape_by_input", reshapeByInput()},
+          {"scatter", scatter()},    {"all_types", allTypes()},
+          {"scalar", scalar()},      {"clean_up", cleanUp()},
+          {"no_rank", noRank()},     {"unknown_operator", unknownOperator()}};
+}
+
+std::string testModel(const std::string &name) {
+  for (auto &[candidate, bytes] : allTestModels()) {
+    if (candidate == name)
+      return bytes;
+  }
+  std::abort();
+}
+
+} // namespace tokamak::test
