@@ -111,10 +111,11 @@ Result roiAlign(tk::RoiAlignOp op, Operands operands) {
     const double *corners = regions.data() + r * 4; // x1, y1, x2, y2
     const RegionAxis rows(corners[1], corners[3], shape[2], op);
     const RegionAxis columns(corners[0], corners[2], shape[3], op);
-    std::vector<std::vector<PixelPair>> columnSamples;
+    std::vector<std::vector<PixelPair>> columnSamples, rowSamples;
+    columnSamples.reserve(static_cast<size_t>(shape[3]));
+    rowSamples.reserve(static_cast<size_t>(shape[2]));
     for (int64_t bin = 0; bin < shape[3]; ++bin)
       columnSamples.push_back(columns.samplesInside(bin, width));
-    std::vector<std::vector<PixelPair>> rowSamples;
     for (int64_t bin = 0; bin < shape[2]; ++bin)
       rowSamples.push_back(rows.samplesInside(bin, height));
     for (int64_t c = 0; c < channels; ++c) {

@@ -32,6 +32,7 @@ TEST(RandomTensor, NormalMoments) {
 TEST(RandomTensor, IntegersCoverTheirRange) {
   auto range = [](const Tensor &x) {
     std::vector<int64_t> seen;
+    seen.reserve(static_cast<size_t>(x.size()));
     for (int64_t i = 0; i < x.size(); ++i)
       seen.push_back(x.intAt(i));
     std::sort(seen.begin(), seen.end());
