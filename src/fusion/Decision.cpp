@@ -28,6 +28,8 @@ static Words words(Reason reason) {
     return {"opaque-consumer", "A library call or control flow reads the producer's value."};
   case Reason::ReductionStarts:
     return {"reduction-starts", "A reduction is not fused into what follows it."};
+  case Reason::SecondAnchor:
+    return {"second-anchor", "A group holds one heavy loop nest at most."};
   case Reason::AnchorNotInPlace:
     return {"anchor-not-in-place",
             "The result of a heavy loop nest is read otherwise than element by element."};

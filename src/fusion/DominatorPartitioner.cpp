@@ -41,6 +41,8 @@ DominatorPartitioner::Refusal DominatorPartitioner::tryMerge(unsigned node, Phas
     return {Reason::ReductionStarts, ""};
   if (kind == FusionKind::Anchor)
     return phase == Phase::Elementwise ? mergeAnchor(node) : refusals[node];
+  if (tree.nodes()[*sink].kind == FusionKind::Anchor)
+    return {Reason::AnchorInput, ""};
   // What a concatenation takes in waits until that has found its place.
   if (tree.nodes()[*sink].kind == FusionKind::Tuple)
     return phase == Phase::Tuples ? mergeInjective(node) : refusals[node];
@@ -52,6 +54,8 @@ DominatorPartitioner::Refusal DominatorPartitioner::tryMerge(unsigned node, Phas
 
 DominatorPartitioner::Refusal DominatorPartitioner::mergeAnchor(unsigned node) {
   const FusionKind edge = tree.nodes()[node].edgeKind;
+  if (edge == FusionKind::Anchor)
+    return {Reason::SecondAnchor, ""};
   if (edge != FusionKind::Elementwise)
     return {Reason::AnchorNotInPlace, ("the way is " + stringifyFusionKind(edge)).str()};
   return mergeAlong(node, FusionKind::Broadcast,
@@ -60,8 +64,6 @@ DominatorPartitioner::Refusal DominatorPartitioner::mergeAnchor(unsigned node) {
 
 DominatorPartitioner::Refusal DominatorPartitioner::mergeElementwise(unsigned node) {
   const FusionKind edge = tree.nodes()[node].edgeKind;
-  if (edge == FusionKind::Anchor)
-    return {Reason::AnchorInput, ""};
   if (edge > FusionKind::Reduction)
     return {Reason::KindOnPath, ("the way is " + stringifyFusionKind(edge)).str()};
   return mergeAlong(node, FusionKind::Injective, [](FusionKind sink) { return sink <= FusionKind::Anchor; });

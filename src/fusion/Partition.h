@@ -17,7 +17,6 @@ public:
   /// The kind of the node's group: its root's own, raised by the anchor that merged into it. An injective
   /// node that merges into an elementwise one leaves the kind, as in the published algorithm.
   FusionKind kindOf(unsigned node) { return groups[rootOf(node)].kind; }
-  bool hasAnchor(unsigned node) { return groups[rootOf(node)].hasAnchor; }
   llvm::ArrayRef<unsigned> membersOf(unsigned node) { return groups[rootOf(node)].members; }
 
   /// The published baseline spells a concatenation as a tuple and an injective operator behind it, which

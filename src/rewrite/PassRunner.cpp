@@ -1,6 +1,7 @@
 //===- PassRunner.cpp - the pass pipeline from graph to groups ---------------------------------===//
 #include "rewrite/PassRunner.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "rewrite/Passes.h"
@@ -81,6 +82,15 @@ static LogicalResult checkDisabled(ModuleOp module, const std::vector<std::strin
   return success();
 }
 
+namespace {
+/// Says which pass failed, or left a graph that does not verify.
+struct NameFailedPass : PassInstrumentation {
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    op->emitError("pass '") << pass->getArgument() << "' failed";
+  }
+};
+} // namespace
+
 LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &options) {
   if (failed(checkDisabled(module, options.disabledPasses)))
     return failure();
@@ -90,6 +100,7 @@ LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &optio
 
   PassManager passes(module->getName());
   passes.enableVerifier(true);
+  passes.addInstrumentation(std::make_unique<NameFailedPass>());
   if (options.printAfterChange)
     passes.enableIRPrinting([](Pass *, Operation *) { return false; },
                             [](Pass *, Operation *) { return true; },

@@ -94,7 +94,23 @@ TEST_F(DecisionTest, KindsAndPaths) {
   EXPECT_EQ(reason("exp", "add"), "fused");
   EXPECT_EQ(reason("transpose", "mul"), "kind-of-sink"); // the product's group
   EXPECT_EQ(reason("mul", "sum"), "anchor-not-in-place");
+
   EXPECT_EQ(reason("sum", "after"), "reduction-starts");
+}
+
+TEST_F(DecisionTest, WorkAroundAnchors) {
+  partition("%x: " + t + ", %w: " + t,
+            "%0 = tk.matmul %x, %w" + binary + node("first") + "%1 = tk.matmul %0, %w" + binary +
+                node("second") + "%2 = tk.transpose %x {permutation = array<i64: 1, 0>}" + unary +
+                node("transpose") + "%3 = tk.matmul %2, %1" + binary + node("third") + "%4 = tk.exp %3" +
+                unary + node("exp") + "%5 = tk.matmul %4, %w" + binary + node("fourth") +
+                "%6 = tk.add %5, %4" + binary + node("add") + "return %6 : " + t,
+            t);
+  EXPECT_EQ(reason("first", "second"), "second-anchor");
+  EXPECT_EQ(reason("transpose", "third"), "anchor-input");
+  EXPECT_EQ(reason("exp", "fourth"), "second-anchor"); // exp is in the third product's group
+  EXPECT_EQ(reason("exp", "add"), "second-anchor");
+  EXPECT_EQ(reason("fourth", "add"), "fused");
 }
 
 TEST_F(DecisionTest, PathsThatNeverMeetAndFuel) {
