@@ -243,8 +243,13 @@ void expectTensor(const Tensor &tensor, llvm::ArrayRef<int64_t> shape, llvm::Arr
   ASSERT_EQ(tensor.shape().vec(), shape.vec());
   ASSERT_EQ(tensor.size(), static_cast<int64_t>(values.size()));
   for (int64_t i = 0; i < tensor.size(); ++i)
-    EXPECT_NEAR(tensor.doubleAt(i), values[i], tolerance * std::max(1.0, std::abs(values[i])))
-        << "element " << i;
+    if (std::isnan(values[i]))
+      EXPECT_TRUE(std::isnan(tensor.doubleAt(i))) << "element " << i;
+    else if (std::isinf(values[i]))
+      EXPECT_EQ(tensor.doubleAt(i), values[i]) << "element " << i;
+    else
+      EXPECT_NEAR(tensor.doubleAt(i), values[i], tolerance * std::max(1.0, std::abs(values[i])))
+          << "element " << i;
 }
 
 } // namespace tokamak::test

@@ -9,7 +9,7 @@ namespace {
 
 llvm::Error refusal(NodeContext &n, llvm::StringRef what) {
   return n.error("the shape of its result depends on the data; make " + what +
-                 " a constant (--bind NAME=FILE.npy binds an input) or take the operator out of the model");
+                 " constant (--bind NAME=FILE.npy binds an input) or take the operator out of the model");
 }
 
 /// Coordinates [rank, count] of the elements that are not 0; a rank-0 input counts as [1].

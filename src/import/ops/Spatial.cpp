@@ -59,13 +59,12 @@ void Spatial::resolve(NodeContext &n, IntsRef input, bool ceilMode) {
       fault("a window of " + llvm::Twine(window) + " does not fit extent " + llvm::Twine(extent) +
             " with pads " + llvm::Twine(padsLow[i]) + " and " + llvm::Twine(padsHigh[i]));
     output.push_back(room / strides[i] + 1);
-    if (ceilMode && room % strides[i] != 0) {
-      // One more window, unless it would start in the padding behind the input.
-      int64_t start = output[i] * strides[i];
-      if (start < extent + padsLow[i]) {
-        ++output[i];
-        padsHigh[i] = start + window - extent - padsLow[i];
-      }
+    if (ceilMode) {
+      // One more window for what is left, but none that starts in the padding behind the input.
+      output[i] += room % strides[i] != 0;
+      if ((output[i] - 1) * strides[i] >= extent + padsLow[i])
+        --output[i];
+      padsHigh[i] = std::max<int64_t>((output[i] - 1) * strides[i] + window - extent - padsLow[i], 0);
     }
   }
 }
