@@ -90,14 +90,25 @@ static FusionKind kindOf(mlir::Operation *op) {
   return largest;
 }
 
-static GroupReport report(mlir::Operation *op, int64_t id, ValueNames &names) {
+static GroupReport report(mlir::Operation *op, int64_t id, ValueNames &names,
+                          const llvm::StringMap<std::string> &noted) {
   GroupReport group;
   group.id = id;
   auto fusion = llvm::dyn_cast<tk::FusionOp>(op);
   group.kernel = fusion && fusion.getName() ? fusion.getName()->str() : op->getName().stripDialect().str();
   group.kind = stringifyFusionKind(kindOf(op)).str();
-  for (StringRef node : nodesOf(op))
-    group.nodes.push_back(node.str());
+  // A node that was merged into another is reported as removed; its name stays in the location.
+  for (StringRef node : nodesOf(op)) {
+    if (!noted.contains(node))
+      group.nodes.push_back(node.str());
+  }
+  for (mlir::Operation *around = op->getParentOp(); llvm::isa<tk::IfOp, tk::LoopOp>(around);
+       around = around->getParentOp()) {
+    for (const tk::OnnxNode &node : tk::onnxNodes(around->getLoc())) {
+      if (!llvm::is_contained(group.nodes, node.name))
+        group.nodes.push_back(node.name.str());
+    }
+  }
   llvm::SetVector<mlir::Value> read;
   for (mlir::Value operand : op->getOperands())
     read.insert(analysis::bufferOf(operand));
@@ -154,10 +165,10 @@ static llvm::StringSet<> liveNodes(llvm::ArrayRef<import::ModelNode> nodes,
 }
 
 /// Why each node that is in no group is not: as the passes noted, else as follows from the graph.
-static std::vector<std::pair<std::string, std::string>> removedNodes(const import::Model &model,
-                                                                     const PartitionedModel &partitioned,
-                                                                     const std::vector<GroupReport> &groups) {
-  llvm::StringSet<> present, called, controlled;
+static std::vector<std::pair<std::string, std::string>>
+removedNodes(const import::Model &model, const llvm::StringMap<std::string> &noted,
+             const PartitionedModel &partitioned, const std::vector<GroupReport> &groups) {
+  llvm::StringSet<> present, called, views;
   for (const GroupReport &group : groups) {
     for (StringRef node : group.nodes) {
       present.insert(node);
@@ -166,30 +177,25 @@ static std::vector<std::pair<std::string, std::string>> removedNodes(const impor
         called.insert(node.take_front(at));
     }
   }
-  llvm::StringSet<> views;
+  // What is left but makes no kernel moves nothing: a reshape between kernels, control flow that only
+  // chooses.
   partitioned.module.get().walk([&](mlir::Operation *op) {
-    if (llvm::isa<tk::IfOp, tk::LoopOp>(op)) {
-      for (const tk::OnnxNode &node : tk::onnxNodes(op->getLoc()))
-        controlled.insert(node.name);
-    } else if (llvm::isa<tk::ReshapeOp>(op)) {
+    if (llvm::isa<tk::ReshapeOp, tk::IfOp, tk::LoopOp>(op)) {
       for (const tk::OnnxNode &node : tk::onnxNodes(op->getLoc()))
         views.insert(node.name);
     }
   });
-  llvm::StringMap<std::string> noted;
-  for (const auto &[node, reason] : partitioned.removed)
-    noted.try_emplace(node, reason);
 
   std::vector<import::ModelNode> nodes = model.nodes();
   llvm::StringSet<> live = liveNodes(nodes, model.signature());
   std::vector<std::pair<std::string, std::string>> removed;
   for (const import::ModelNode &node : nodes) {
-    if (present.contains(node.name) || called.contains(node.name) || controlled.contains(node.name))
-      continue;
     auto reason = noted.find(node.name);
+    if (reason == noted.end() && (present.contains(node.name) || called.contains(node.name)))
+      continue;
     if (!live.contains(node.name))
       removed.emplace_back(node.name, "dead");
-    else if (views.contains(node.name)) // a reshape between kernels moves nothing
+    else if (views.contains(node.name))
       removed.emplace_back(node.name, "identity");
     else if (reason != noted.end())
       removed.emplace_back(node.name, reason->second);
@@ -217,9 +223,12 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
   explanation.onnxNodes = partitioned->onnxNodes;
   auto main = partitioned->module->lookupSymbol<mlir::func::FuncOp>("main");
   ValueNames names(model.nodes(), main);
+  llvm::StringMap<std::string> noted;
+  for (const auto &[node, reason] : partitioned->removed)
+    noted.try_emplace(node, reason);
   for (mlir::Operation *op : groupsOf(*partitioned->module))
-    explanation.groups.push_back(report(op, static_cast<int64_t>(explanation.groups.size()), names));
-  explanation.removed = removedNodes(model, *partitioned, explanation.groups);
+    explanation.groups.push_back(report(op, static_cast<int64_t>(explanation.groups.size()), names, noted));
+  explanation.removed = removedNodes(model, noted, *partitioned, explanation.groups);
   explanation.decisions = partitioned->decisions.decisions;
   explanation.fused = totals(*partitioned->module);
   explanation.unfused = totals(*unfused->module);

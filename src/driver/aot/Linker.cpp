@@ -47,21 +47,19 @@ Error linkSharedLibrary(ArrayRef<std::string> files, const std::string &versionS
   if (!linker)
     return inputFault("no linker found to write '" + output +
                       "'; install one of cc, ld.lld, ld and put it on the PATH");
-  std::string wrap = linker->isDriver ? "-Wl," : "";
   std::vector<std::string> arguments = {linker->path, "-shared", "-o", output};
   arguments.insert(arguments.end(), files.begin(), files.end());
-  arguments.push_back(wrap + "--version-script=" + versionScript);
-  arguments.push_back(wrap + "--gc-sections");
-  std::string name = sys::path::filename(output).str();
-  if (linker->isDriver) {
-    // One argument a word: a comma in a file's name would end a -Wl, word.
-    for (std::string word : {std::string("-soname"), name, std::string("-z"), std::string("defs")}) {
+  for (const std::string &word :
+       {"--version-script=" + versionScript, std::string("--gc-sections"),
+        "-soname=" + sys::path::filename(output).str(), std::string("-z"), std::string("defs")}) {
+    // Not -Wl,WORD: a comma in a file's name would end it.
+    if (linker->isDriver)
       arguments.push_back("-Xlinker");
-      arguments.push_back(word);
-    }
+    arguments.push_back(word);
+  }
+  if (linker->isDriver) {
     arguments.insert(arguments.end(), {"-lm", "-lpthread"});
   } else {
-    arguments.insert(arguments.end(), {"-soname", name, "-z", "defs"});
     for (StringRef library : {"libm.so.6", "libc.so.6"}) {
       std::string path = findLibrary(library);
       if (path.empty())

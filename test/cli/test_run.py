@@ -1,0 +1,202 @@
+"""tokamak run and bench: results, files, and what is said of wrong input."""
+import json
+import os
+import unittest
+
+from support import Command, read_npy, write_npy
+
+
+class Run(Command):
+    def test_summary(self):
+        write_npy(self.path("x.npy"), "<f4", (2, 4), [1, 0, 0, 0, 0, 0, 0, 1])
+        text = self.good("run", "dense.onnx", "--input", "x=x.npy")
+        first, second = text.splitlines()
+        self.assertRegex(first, r"^dense\.onnx: 3 nodes as 1 kernels, compiled in \d+ ms, run in [0-9.]+ ms$")
+        self.assertEqual(second, "y: float32[2,3]  min 0  max 22  mean 8  values 0 2 13 0 11 22")
+
+    def test_outputs_as_files(self):
+        write_npy(self.path("a.npy"), "<f4", (1, 2), [1, 2])
+        write_npy(self.path("b.npy"), "<f4", (1, 2), [10, 20])
+        for fusion in ("none", "dominator", "full"):
+            self.good("run", "two_inputs.onnx", "--input", "a=a.npy", "--input", "b=b.npy", "--output-dir", "deep/out",
+                      "--fusion", fusion)
+            self.assertEqual(read_npy(self.path("deep/out/c.npy")), ("<f4", (1, 2), [11, 22]))
+            self.assertEqual(read_npy(self.path("deep/out/d.npy")), ("<f4", (1, 2), [10, 40]))
+
+    def test_json(self):
+        data = json.loads(self.good("run", "two_inputs.onnx", "--shape", "a=2x3", "--json", "--output-dir", "out"))
+        self.assertEqual([output["name"] for output in data["outputs"]], ["c", "d"])
+        self.assertEqual(data["outputs"][0]["shape"], [2, 3])
+        self.assertEqual(data["outputs"][0]["type"], "float32")
+        self.assertEqual(data["outputs"][0]["nan_count"], 0)
+        self.assertTrue(os.path.exists(self.path(data["outputs"][1]["file"])))
+
+    def test_nan_and_infinity(self):
+        nan, inf = float("nan"), float("inf")
+        write_npy(self.path("a.npy"), "<f4", (1, 4), [nan, inf, 1, 2])
+        write_npy(self.path("b.npy"), "<f4", (1, 4), [1, 1, 1, 1])
+        arguments = ("run", "two_inputs.onnx", "--input", "a=a.npy", "--input", "b=b.npy")
+        self.assertIn("NaN 1 of 4  inf 1 of 4", self.good(*arguments))
+        data = json.loads(self.good(*arguments, "--json"))
+        self.assertEqual(data["outputs"][1]["nan_count"], 1)
+        self.assertEqual(data["outputs"][1]["first"], ["nan", "inf", 1, 2])
+
+    def test_seed(self):
+        outputs = [json.loads(self.good("run", "dense.onnx", "--json", "--seed", seed))["outputs"]
+                   for seed in ("1", "1", "2")]
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertNotEqual(outputs[0], outputs[2])
+
+    def test_every_type(self):
+        write_npy(self.path("x.npy"), "<f8", (3,), [0, 1, 2])
+        self.good("run", "all_types.onnx", "--input", "x=x.npy", "--output-dir", "out")
+        for number, descr, two in ((1, "<f4", 2), (2, "|u1", 2), (3, "|i1", 2), (4, "<u2", 2), (5, "<i2", 2),
+                                   (6, "<i4", 2), (7, "<i8", 2), (9, "|b1", True), (10, "<f2", 2), (11, "<f8", 2),
+                                   (12, "<u4", 2), (13, "<u8", 2), (16, "<V2", 0x4000)):
+            got = read_npy(self.path("out/as%d.npy" % number))
+            self.assertEqual((got[0], got[1], got[2][2]), (descr, (3,), two))
+
+    def test_rank_zero_and_zero_extent(self):
+        write_npy(self.path("x.npy"), "<f4", (), [21])
+        self.assertIn("y: float32[]  values 42", self.good("run", "scalar.onnx", "--input", "x=x.npy"))
+        self.good("run", "scalar.onnx", "--shape", "x=")
+        self.assertIn("y: float32[0,3]  no elements", self.good("run", "dense.onnx", "--shape", "x=0x4"))
+
+    def test_odd_names(self):
+        write_npy(self.path("x.npy"), "<f4", (2,), [1, 2])
+        text = self.good("run", "odd_names.onnx", "--input", "x=y=x.npy", "--shape", "a/b=2", "--output-dir", "out")
+        self.assertIn("x=y': float32[2]", text)
+        self.assertEqual(read_npy(self.path("out/x_y_.npy"))[2], [6, 7])
+        # a.b', a_b' and a/b' must not overwrite each other
+        self.assertEqual(len(os.listdir(self.path("out"))), 8)
+
+    def test_bind(self):
+        for value in ("3,2", "shape.npy"):
+            write_npy(self.path("shape.npy"), "<i8", (2,), [3, 2])
+            self.assertIn("y: float32[3,2]", self.good("run", "reshape_by_input.onnx", "--bind", "shape=" + value))
+
+    def test_a_shape_that_depends_on_an_input_file(self):
+        write_npy(self.path("shape.npy"), "<i8", (2,), [2, 3])
+        self.assertIn("y: float32[2,3]", self.good("run", "reshape_by_input.onnx", "--input", "shape=shape.npy"))
+        self.fails(1, "run", "reshape_by_input.onnx", parts=["reshape", "--bind"])
+
+    def test_targets(self):
+        for cpu in ("native", "x86-64-v3"):
+            self.good("run", "dense.onnx", "--target-cpu", cpu)
+
+    def test_developer_options(self):
+        passes = self.good("run", "--list-passes")
+        self.assertIn("partition-dominator", passes)
+        self.assertIn(" 3 kernels", self.good("run", "dense.onnx", "--fuel", "0"))
+        self.assertIn(" 3 kernels", self.good("run", "dense.onnx", "--disable-pass", "partition-dominator"))
+        printed = self.run_command("run", "dense.onnx", "--print-after-change", "--timing")
+        self.assertEqual(printed.returncode, 0)
+        self.assertIn("tk.fusion", printed.stderr)
+        self.assertIn("generating code", printed.stderr)
+
+    def test_bench(self):
+        data = json.loads(self.good("bench", "dense.onnx", "--shape", "x=8x4", "--threads", "1", "--runs", "7", "--json"))
+        for key in ("model", "threads", "fusion", "runs", "min_ms", "median_ms", "max_ms", "compile_ms", "kernels",
+                    "arena_bytes", "weight_bytes", "bytes_moved", "flops"):
+            self.assertIn(key, data)
+        self.assertEqual((data["threads"], data["runs"], data["kernels"]), (1, 7, 1))
+        self.assertLessEqual(data["min_ms"], data["median_ms"])
+        self.assertLessEqual(data["median_ms"], data["max_ms"])
+        self.assertEqual(data["bytes_moved"], 4 * (8 * 4 + 8 * 3 + 4 * 3 + 3))
+        self.assertIn("median", self.good("bench", "dense.onnx"))
+
+
+class WrongInput(Command):
+    def test_models(self):
+        self.fails(1, "run", "nosuch.onnx", parts=["nosuch.onnx"])
+        self.fails(1, "run", ".")
+        with open(self.path("dense.onnx"), "rb") as file:
+            whole = file.read()
+        for length in (0, 1, 10, len(whole) // 2, len(whole) - 1):
+            with open(self.path("cut.onnx"), "wb") as file:
+                file.write(whole[:length])
+            self.fails(1, "run", "cut.onnx", parts=["cut.onnx"])
+        with open(self.path("text.onnx"), "w") as file:
+            file.write("this is no model\n" * 100)
+        self.fails(1, "run", "text.onnx", parts=["text.onnx"])
+        self.fails(1, "run", "unknown_operator.onnx", parts=["unknown_operator.onnx", "'strange'", "Frobnicate"])
+        self.fails(1, "run", "no_rank.onnx", parts=["'x'", "--shape"])
+
+    def test_bit_flips(self):
+        with open(self.path("dense.onnx"), "rb") as file:
+            whole = bytearray(file.read())
+        for position in range(0, len(whole), 7):
+            flipped = bytearray(whole)
+            flipped[position] ^= 1 << position % 8
+            with open(self.path("flipped.onnx"), "wb") as file:
+                file.write(flipped)
+            done = self.run_command("run", "flipped.onnx")
+            self.assertIn(done.returncode, (0, 1), "bit of byte %d: %s" % (position, done.stderr))
+            if done.returncode:
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_shapes(self):
+        self.fails(1, "run", "dense.onnx", "--shape", "x=1x5", parts=["'x'", "[1,5]", "[N,4]"])
+        self.fails(1, "run", "dense.onnx", "--shape", "x=4", parts=["rank 1"])
+        self.fails(1, "run", "dense.onnx", "--shape", "z=4", parts=["'z'", "'x'"])
+        self.fails(1, "run", "dense.onnx", "--shape", "x=4611686018427387904x4", parts=["too large"])
+        self.fails(1, "run", "two_inputs.onnx", "--shape", "a=2x3", "--shape", "b=2x4", parts=["'b'", "'M'"])
+        self.fails(2, "run", "dense.onnx", "--shape", "x=1,4", parts=["--shape"])
+        self.fails(2, "run", "dense.onnx", "--shape", "x")
+        self.fails(2, "run", "dense.onnx", "--shape", "x=1x4", "--shape", "x=2x4", parts=["twice"])
+
+    def test_inputs(self):
+        write_npy(self.path("double.npy"), "<f8", (1, 4), [1, 2, 3, 4])
+        write_npy(self.path("long.npy"), "<f4", (1, 5), [1, 2, 3, 4, 5])
+        self.fails(1, "run", "dense.onnx", "--input", "x=double.npy", parts=["double.npy", "float64", "float32"])
+        self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", parts=["'x'", "[1,5]"])
+        self.fails(1, "run", "dense.onnx", "--input", "z=long.npy", parts=["'z'"])
+        self.fails(1, "run", "dense.onnx", "--input", "x=nosuch.npy", parts=["nosuch.npy"])
+        self.fails(1, "run", "dense.onnx", "--input", "x=dense.onnx", parts=["no .npy file"])
+        self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", "--shape", "x=1x4", parts=["'x'"])
+        with open(self.path("long.npy"), "r+b") as file:
+            file.truncate(100)
+        self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", parts=["long.npy"])
+
+    def test_bindings(self):
+        self.fails(1, "run", "reshape_by_input.onnx", "--bind", "shape=1,2,3", parts=["shape=1,2,3"])
+        self.fails(1, "run", "reshape_by_input.onnx", "--bind", "shape=a,b", parts=["'a'", "int64"])
+        self.fails(1, "run", "reshape_by_input.onnx", "--bind", "nosuch=1", parts=["nosuch"])
+        self.fails(1, "run", "reshape_by_input.onnx", "--bind", "shape=4,4", parts=["reshape"])
+
+    def test_values_out_of_range(self):
+        write_npy(self.path("indices.npy"), "<i8", (2,), [0, 9])
+        self.fails(1, "run", "scatter.onnx", "--input", "indices=indices.npy", parts=["range"])
+
+    def test_unwritable_folder(self):
+        with open(self.path("file"), "w"):
+            pass
+        self.fails(1, "run", "dense.onnx", "--output-dir", "file/out", parts=["file/out"])
+
+
+class WrongUse(Command):
+    def test_options(self):
+        for arguments in (["run"], [], ["frobnicate"], ["run", "dense.onnx", "--frobnicate"],
+                          ["run", "dense.onnx", "extra"], ["run", "dense.onnx", "--fusion", "some"],
+                          ["run", "dense.onnx", "--threads", "-1"], ["run", "dense.onnx", "--seed", "x"],
+                          ["run", "dense.onnx", "--disable-pass", "nosuch"], ["run", "dense.onnx", "--shape"],
+                          ["run", "dense.onnx", "--target-cpu", "z80"], ["bench", "dense.onnx", "--runs", "0"],
+                          ["compile", "dense.onnx"], ["compile", "dense.onnx", "--emit", "everything"],
+                          ["explain", "dense.onnx", "--format", "xml"]):
+            self.fails(2, *arguments)
+
+    def test_what_is_not_there_yet(self):
+        for arguments in (["verify", "dense.onnx"], ["train", "dense.onnx", "--steps", "3"],
+                          ["explain", "dense.onnx", "--format", "html"], ["explain", "dense.onnx", "--format", "dot"],
+                          ["explain", "dense.onnx", "--format", "svg"]):
+            self.fails(2, *arguments, parts=["not there yet"])
+
+    def test_help(self):
+        self.assertIn("explain", self.good("--help"))
+        for command in ("run", "compile", "bench", "explain"):
+            self.assertIn("MODEL", self.good(command, "--help"))
+        self.assertRegex(self.good("--version"), r"^tokamak \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
