@@ -112,9 +112,8 @@ struct Bench {
     Buffer input(height * width * (in + target.lanes())), output(result.bufferSize(target.lanes()));
     Buffer weights(
         plan->pack(tensorOf(std::vector<float>(static_cast<size_t>(weightSize(shape)), 0.5F))).size());
-    report(name, compiled, computedFlops(shape), [&] {
-      compiled.function(input.data(), weights.data(), nullptr, output.data(), 0, plan->taskCount());
-    });
+    report(name, compiled, computedFlops(shape),
+           [&] { compiled.run(input.data(), weights.data(), nullptr, output.data(), 0, plan->taskCount()); });
   }
 
   void matmul(const std::string &name, int64_t m, int64_t k, int64_t n, bool constant = true,
@@ -143,7 +142,7 @@ struct Bench {
     Buffer lhs(batch * m * k), rhs(batch * k * (n + 8 * target.lanes())), output(batch * m * n);
     Buffer scratch(plan->scratchBytes() / 4);
     report(name, compiled, 2.0 * static_cast<double>(batch * m) * static_cast<double>(n * k), [&] {
-      compiled.function(lhs.data(), rhs.data(), scratch.data(), output.data(), 0, plan->taskCount());
+      compiled.run(lhs.data(), rhs.data(), scratch.data(), output.data(), 0, plan->taskCount());
     });
   }
 };

@@ -183,7 +183,7 @@ TEST_P(ConvolutionTest, EqualsThePlainSum) {
     std::fill_n(y.data(), y.size(), std::numeric_limits<float>::quiet_NaN());
     int64_t tasks = (*plan)->taskCount();
     for (int64_t begin = 0, step = tasks / 3 + 1; begin < tasks; begin += step)
-      kernel.function(x.data(), w.data(), nullptr, y.data(), begin, std::min(begin + step, tasks));
+      kernel.run(x.data(), w.data(), nullptr, y.data(), begin, std::min(begin + step, tasks));
 
     int64_t outPlane = shape.output[0] * shape.output[1] * shape.output[2], wrong = 0;
     for (int64_t n = 0; n < shape.batch; ++n)

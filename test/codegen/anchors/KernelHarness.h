@@ -33,7 +33,10 @@ public:
   CompiledKernel(CompiledKernel &&) noexcept;
   ~CompiledKernel();
 
-  Function function = nullptr;
+  /// Tasks [begin, end).
+  void run(const float *lhs, const float *rhs, void *scratch, float *result, int64_t begin,
+           int64_t end) const;
+
   std::string assembly;
   double buildMs = 0, lowerMs = 0, codegenMs = 0;
   size_t objectBytes = 0;
@@ -42,6 +45,7 @@ private:
   friend struct KernelCompiler;
   struct Engine;
   std::unique_ptr<Engine> engine;
+  Function function = nullptr;
 };
 
 /// Emits the body of a kernel; the values are those of CompiledKernel::Function.

@@ -152,7 +152,7 @@ TEST_P(MatMulTest, EqualsThePlainSum) {
     std::fill_n(y.data(), y.size(), std::numeric_limits<float>::quiet_NaN());
     int64_t tasks = plan->taskCount();
     for (int64_t begin = 0, step = tasks / 3 + 1; begin < tasks; begin += step)
-      kernel.function(a.data(), b.data(), scratch.data(), y.data(), begin, std::min(begin + step, tasks));
+      kernel.run(a.data(), b.data(), scratch.data(), y.data(), begin, std::min(begin + step, tasks));
     int64_t wrong = 0;
     for (size_t i = 0; i < expected.size(); ++i)
       if (!(y.data()[i] == expected[i]) && ++wrong <= 5)
