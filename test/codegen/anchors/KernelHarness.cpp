@@ -59,10 +59,8 @@ CompiledKernel::CompiledKernel() : engine(std::make_unique<Engine>()) {}
 CompiledKernel::CompiledKernel(CompiledKernel &&) noexcept = default;
 CompiledKernel::~CompiledKernel() = default;
 
-// The sanitizer would look for a function's type in front of its code, where emitted code has none.
-__attribute__((no_sanitize("function"))) void CompiledKernel::run(const float *lhs, const float *rhs,
-                                                                  void *scratch, float *result, int64_t begin,
-                                                                  int64_t end) const {
+void CompiledKernel::run(const float *lhs, const float *rhs, void *scratch, float *result, int64_t begin,
+                         int64_t end) const {
   function(lhs, rhs, scratch, result, begin, end);
 }
 
