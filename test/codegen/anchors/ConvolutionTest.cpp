@@ -143,18 +143,14 @@ std::vector<Case> cases() {
   return list;
 }
 
-class ConvolutionTest : public testing::TestWithParam<std::tuple<const char *, Case>> {};
-
-TEST_P(ConvolutionTest, EqualsThePlainSum) {
-  auto [cpu, c] = GetParam();
-  llvm::Expected<TargetDescription> target = TargetDescription::forCpu(cpu);
-  ASSERT_TRUE(static_cast<bool>(target)) << llvm::toString(target.takeError());
-  if (!canRun(*target))
-    GTEST_SKIP() << "this machine does not run " << cpu;
-  int64_t lanes = target->lanes();
+/// Compiles the case for the target, runs it, and compares. `mayRefuse`: a refusal is fine.
+void check(const Case &c, const TargetDescription &target, bool mayRefuse = false) {
+  int64_t lanes = target.lanes();
   ConvolutionShape shape = withOutput(c.shape, c.padsHigh);
   shape.inputBlock = c.blockedInput ? lanes : 0;
-  llvm::Expected<std::unique_ptr<ConvolutionPlan>> plan = ConvolutionPlan::create(shape, *target);
+  llvm::Expected<std::unique_ptr<ConvolutionPlan>> plan = ConvolutionPlan::create(shape, target);
+  if (!plan && mayRefuse)
+    return llvm::consumeError(plan.takeError());
   ASSERT_TRUE(static_cast<bool>(plan)) << llvm::toString(plan.takeError());
 
   // Small integers: every sum is exact, so the comparison is for equality.
@@ -173,7 +169,7 @@ TEST_P(ConvolutionTest, EqualsThePlainSum) {
   Tensor packed = (*plan)->pack(tensorOf(weight));
 
   ResultShape result = resultShape(shape, c.blockedResult);
-  CompiledKernel kernel = compileConvolution(**plan, result, *target);
+  CompiledKernel kernel = compileConvolution(**plan, result, target);
   for (bool atEnd : {true, false}) {
     GuardedBuffer x(static_cast<int64_t>(stored.size()), atEnd), w(packed.size(), atEnd),
         y(result.bufferSize(lanes), atEnd);
@@ -199,12 +195,70 @@ TEST_P(ConvolutionTest, EqualsThePlainSum) {
   }
 }
 
+class ConvolutionTest : public testing::TestWithParam<std::tuple<const char *, Case>> {};
+
+TEST_P(ConvolutionTest, EqualsThePlainSum) {
+  auto [cpu, c] = GetParam();
+  TargetDescription target = llvm::cantFail(TargetDescription::forCpu(cpu));
+  if (!canRun(target))
+    GTEST_SKIP() << "this machine does not run " << cpu;
+  check(c, target);
+}
+
 INSTANTIATE_TEST_SUITE_P(Grid, ConvolutionTest,
                          testing::Combine(testing::Values("native", "x86-64-v3"), testing::ValuesIn(cases())),
                          [](const testing::TestParamInfo<std::tuple<const char *, Case>> &info) {
                            std::string cpu = std::get<0>(info.param);
                            return std::get<1>(info.param).name + (cpu == "native" ? "" : "_v3");
                          });
+
+/// Any convolution of small extents.
+Case randomCase(std::mt19937 &random) {
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  auto choose = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[pick(0, static_cast<int64_t>(values.size()) - 1)];
+  };
+  Case c{"random", {}};
+  ConvolutionShape &s = c.shape;
+  s.spatialRank = choose({1, 2, 2, 2, 3});
+  s.transposed = pick(0, 3) == 0;
+  s.batch = choose({1, 1, 2});
+  s.group = choose({1, 1, 1, 2, 3, 8});
+  int64_t in = choose({1, 2, 3, 4, 8, 16, 17, 32}), out = choose({1, 2, 3, 4, 8, 16, 17, 32, 40});
+  s.inChannels = s.group * in;
+  s.outChannels = s.group * (pick(0, 1) == 0 ? in : out);
+  c.blockedInput = pick(0, 2) != 0;
+  c.blockedResult = pick(0, 1) == 0;
+  for (unsigned axis = static_cast<unsigned>(3 - s.spatialRank); axis < 3; ++axis) {
+    s.strides[axis] = pick(1, 3);
+    s.dilations[axis] = choose({1, 1, 1, 2, 5});
+    s.kernel[axis] = choose({1, 2, 3, 3, 4, 5, 7});
+    s.input[axis] = pick(1, s.spatialRank == 3 ? 8 : 30);
+    int64_t reach = (s.kernel[axis] - 1) * s.dilations[axis];
+    s.padsLow[axis] = pick(s.transposed ? -2 : 0, reach / (s.transposed ? 2 : 1) + (s.transposed ? 0 : 2));
+    c.padsHigh[axis] = pick(s.transposed ? -2 : 0, reach / (s.transposed ? 2 : 1));
+    if (!s.transposed) // at least one output
+      c.padsHigh[axis] = std::max(c.padsHigh[axis], reach + 1 - s.input[axis] - s.padsLow[axis]);
+  }
+  return c;
+}
+
+TEST(RandomConvolutions, EqualThePlainSum) {
+  const char *variable = getenv("TOKAMAK_TEST_SEED");
+  unsigned first = variable ? static_cast<unsigned>(atoi(variable)) : 1;
+  for (const char *cpu : {"native", "x86-64-v3"}) {
+    TargetDescription target = llvm::cantFail(TargetDescription::forCpu(cpu));
+    if (!canRun(target))
+      continue;
+    for (unsigned seed = first; seed < first + 30 && !HasFailure(); ++seed) {
+      SCOPED_TRACE(std::string(cpu) + ", TOKAMAK_TEST_SEED=" + std::to_string(seed));
+      std::mt19937 random(seed);
+      check(randomCase(random), target, /*mayRefuse=*/true);
+    }
+  }
+}
 
 std::string refusal(const Case &c, int64_t block, const TargetDescription &target) {
   ConvolutionShape shape = withOutput(c.shape, c.padsHigh);
