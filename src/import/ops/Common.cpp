@@ -47,7 +47,7 @@ int64_t product(IntsRef extents) {
 }
 
 void checkTable(int64_t entries) {
-  if (entries > (int64_t(1) << 26))
+  if (entries > (int64_t(1) << 25))
     fault("it needs a table of " + llvm::Twine(entries) + " entries, which is too large");
 }
 

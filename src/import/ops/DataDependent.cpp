@@ -167,6 +167,10 @@ Result importNonMaxSuppression(NodeContext &n) {
          lowest = option(4, -std::numeric_limits<double>::infinity(), "score_threshold");
   bool centred = n.intAttr("center_point_box", 0) != 0;
   int64_t classes = scores->shape()[1], count = scores->shape()[2];
+  // Every box is compared with every box that was kept.
+  double kept = std::min(std::max(limit, 0.0), static_cast<double>(count));
+  if (kept * static_cast<double>(count) * static_cast<double>(classes * scores->shape()[0]) > 1e10)
+    return n.error("there are too many boxes; run the suppression outside the model");
   std::vector<int64_t> chosen; // triples
   for (int64_t batch = 0; batch < scores->shape()[0]; ++batch)
     for (int64_t c = 0; c < classes; ++c) {
@@ -177,16 +181,16 @@ Result importNonMaxSuppression(NodeContext &n) {
           order.push_back(i);
       llvm::sort(order,
                  [&](int64_t l, int64_t r) { return score(l) != score(r) ? score(l) > score(r) : l < r; });
-      Ints kept;
+      Ints accepted;
       for (int64_t i : order) {
-        if (static_cast<double>(kept.size()) >= limit)
+        if (static_cast<double>(accepted.size()) >= limit)
           break;
         Box box = boxAt(*boxes, batch * count + i, centred);
-        if (llvm::any_of(kept, [&](int64_t k) {
+        if (llvm::any_of(accepted, [&](int64_t k) {
               return intersectionOverUnion(box, boxAt(*boxes, batch * count + k, centred)) > overlap;
             }))
           continue;
-        kept.push_back(i);
+        accepted.push_back(i);
         chosen.insert(chosen.end(), {batch, c, i});
       }
     }

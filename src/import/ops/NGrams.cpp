@@ -54,7 +54,7 @@ Result importTfIdfVectorizer(NodeContext &n) {
 
   // The pools of all lengths; only lengths from min to max are counted, but all have columns.
   std::vector<Pool> pools;
-  int64_t grams = 0;
+  int64_t grams = 0, comparisons = 0;
   for (size_t i = 0; i < offsets.size(); ++i) {
     int64_t length = static_cast<int64_t>(i) + 1, first = offsets[i],
             end = i + 1 < offsets.size() ? offsets[i + 1] : static_cast<int64_t>(tokens.size());
@@ -62,7 +62,10 @@ Result importTfIdfVectorizer(NodeContext &n) {
       return n.error("ngram_counts " + text(offsets) + " do not cut the pool into n-grams");
     pools.push_back({length, (end - first) / length, IntsRef(tokens).slice(first, end - first)});
     grams += pools.back().count;
+    comparisons += pools.back().count > 0 ? length * (maxSkip + 1) : 0;
   }
+  if (comparisons > 10000)
+    return n.error("the pool and max_skip_count ask for too many comparisons");
   if (grams != static_cast<int64_t>(columnOf.size()) || grams == 0)
     return n.error("ngram_indexes has " + llvm::Twine(columnOf.size()) + " entries for " +
                    llvm::Twine(grams) + " n-grams");
@@ -87,7 +90,7 @@ Result importTfIdfVectorizer(NodeContext &n) {
     Value matrix = b.reshape(b.cast(xs[0], DataType::Int64), {rows, shapeOf(x).back()});
     Values counts;
     for (const Pool &pool : pools)
-      counts.push_back(pool.n < shortest || pool.n > longest
+      counts.push_back(pool.n < shortest || pool.n > longest || pool.count == 0
                            ? filled(b, DataType::Float32, {rows, pool.count}, 0)
                            : countGrams(b, matrix, pool, maxSkip));
     Value result = b.concat(counts, 1);

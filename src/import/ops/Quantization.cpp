@@ -16,6 +16,8 @@ bool isQuantized(DataType type) {
 /// (opset 21) one a block of `blockSize` indices of `axis`.
 Value parameterOf(Body &b, Value x, Value parameter, int64_t axis, int64_t blockSize) {
   int64_t rank = rankOf(x);
+  if (blockSize < 0 || blockSize > (int64_t(1) << 40))
+    fault("block_size " + llvm::Twine(blockSize) + " is out of range");
   if (product(shapeOf(parameter)) == 1 && blockSize == 0)
     return b.reshape(parameter, {});
   axis = normalizeAxis(axis, rank);

@@ -137,8 +137,11 @@ Result importMelWeightMatrix(NodeContext &n) {
   int64_t bins = constantNumber(n, 0, "num_mel_bins"), length = constantNumber(n, 1, "dft_length"),
           rate = constantNumber(n, 2, "sample_rate");
   Tensor lower = n.constantInput(3, "lower_edge_hertz"), upper = n.constantInput(4, "upper_edge_hertz");
-  if (bins < 0 || length < 0 || rate < 1 || lower.size() != 1 || upper.size() != 1)
-    return n.error("num_mel_bins, dft_length, sample_rate and the edges must be single numbers >= 0");
+  constexpr int64_t limit = int64_t(1) << 25;
+  if (bins < 0 || bins > limit || length < 0 || length > limit || rate < 1 || lower.size() != 1 ||
+      upper.size() != 1)
+    return n.error(
+        "num_mel_bins, dft_length, sample_rate and the edges must be single numbers >= 0, not too large");
   int64_t rows = length / 2 + 1;
   checkTable(product({bins + 2, rows}));
   auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };

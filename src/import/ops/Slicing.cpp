@@ -5,6 +5,9 @@ namespace tokamak::import {
 
 namespace {
 
+/// Pads and target extents beyond this are faults in the file; sums of them stay in range.
+constexpr int64_t maxPad = int64_t(1) << 40;
+
 /// One axis of a Slice after clamping: `size` elements from `start` by `step`.
 struct AxisSlice {
   int64_t start, size, step;
@@ -102,9 +105,8 @@ Result importPad(NodeContext &n) {
     low[normalizeAxis(axes[i], rank)] = pads[i];
     high[normalizeAxis(axes[i], rank)] = pads[i + axes.size()];
   }
-  constexpr int64_t limit = int64_t(1) << 40;
   for (int64_t p : pads)
-    if (p > limit || p < -limit)
+    if (p > maxPad || p < -maxPad)
       return n.error("pads " + text(pads) + " are out of range");
   Values operands{x};
   if (n.opset() >= 11 && n.has(2))
@@ -141,13 +143,14 @@ Result importCenterCropPad(NodeContext &n) {
   Ints shape = n.constantInts(1, "the target shape");
   Ints axes = n.intsAttr("axes").value_or(axisRange(0, rank));
   normalizeAxes(axes, rank);
+  for (int64_t extent : shape)
+    if (extent < 0 || extent > maxPad)
+      return n.error("the target " + text(shape) + " is out of range");
   if (shape.size() != axes.size())
     return n.error("the target " + text(shape) + " does not fit " + llvm::Twine(axes.size()) + " axes");
   Ints low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = normalizeAxis(axes[i], rank), more = shape[i] - shapeOf(x)[axis];
-    if (shape[i] < 0)
-      return n.error("the target " + text(shape) + " has a negative extent");
     // Of an odd difference the smaller half is in front, both when padding and when cropping.
     low[axis] = more / 2;
     high[axis] = more - low[axis];
