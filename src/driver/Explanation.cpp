@@ -145,10 +145,11 @@ static analysis::Traffic totals(mlir::ModuleOp module) {
 /// Names of the nodes on which the outputs depend.
 static llvm::StringSet<> liveNodes(llvm::ArrayRef<import::ModelNode> nodes,
                                    const import::ModelSignature &signature) {
-  llvm::StringMap<const import::ModelNode *> producers;
+  // Two branches of an If may use one name.
+  llvm::StringMap<llvm::SmallVector<const import::ModelNode *, 1>> producers;
   for (const import::ModelNode &node : nodes) {
     for (const std::string &output : node.outputs)
-      producers[output] = &node;
+      producers[output].push_back(&node);
   }
   std::vector<std::string> worklist;
   for (const auto &output : signature.outputs)
@@ -157,9 +158,12 @@ static llvm::StringSet<> liveNodes(llvm::ArrayRef<import::ModelNode> nodes,
   while (!worklist.empty()) {
     auto producer = producers.find(worklist.back());
     worklist.pop_back();
-    if (producer == producers.end() || !live.insert(producer->second->name).second)
+    if (producer == producers.end())
       continue;
-    worklist.insert(worklist.end(), producer->second->inputs.begin(), producer->second->inputs.end());
+    for (const import::ModelNode *node : producer->second) {
+      if (live.insert(node->name).second)
+        worklist.insert(worklist.end(), node->inputs.begin(), node->inputs.end());
+    }
   }
   return live;
 }
@@ -188,12 +192,23 @@ removedNodes(const import::Model &model, const llvm::StringMap<std::string> &not
 
   std::vector<import::ModelNode> nodes = model.nodes();
   llvm::StringSet<> live = liveNodes(nodes, model.signature());
+  // A branch of which nothing is left was not taken.
+  llvm::StringSet<> liveGraphs;
+  for (const import::ModelNode &node : nodes) {
+    if (present.contains(node.name) || called.contains(node.name) || views.contains(node.name)) {
+      StringRef graph = node.graph;
+      for (size_t end = 0; end <= graph.size(); ++end) {
+        if (end == graph.size() || graph[end] == '/')
+          liveGraphs.insert(graph.take_front(std::min(end + 1, graph.size())));
+      }
+    }
+  }
   std::vector<std::pair<std::string, std::string>> removed;
   for (const import::ModelNode &node : nodes) {
     auto reason = noted.find(node.name);
     if (reason == noted.end() && (present.contains(node.name) || called.contains(node.name)))
       continue;
-    if (!live.contains(node.name))
+    if (!live.contains(node.name) || (!node.graph.empty() && !liveGraphs.contains(node.graph)))
       removed.emplace_back(node.name, "dead");
     else if (views.contains(node.name))
       removed.emplace_back(node.name, "identity");

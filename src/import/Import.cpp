@@ -35,17 +35,7 @@ public:
 
   std::vector<ModelNode> nodes() const override {
     std::vector<ModelNode> result;
-    for (const onnx::NodeProto &node : file->proto.graph().node()) {
-      auto name = file->nodeNames.find(&node);
-      ModelNode entry{name == file->nodeNames.end() ? node.name() : name->second, node.op_type(), {}, {}};
-      entry.inputs.assign(node.input().begin(), node.input().end());
-      entry.outputs.assign(node.output().begin(), node.output().end());
-      for (const onnx::AttributeProto &attribute : node.attribute()) {
-        if (attribute.has_g())
-          addUses(attribute.g(), entry.inputs);
-      }
-      result.push_back(std::move(entry));
-    }
+    addNodes(file->proto.graph(), "", result);
     return result;
   }
 
@@ -65,6 +55,26 @@ public:
   }
 
 private:
+  void addNodes(const onnx::GraphProto &graph, const std::string &path, std::vector<ModelNode> &nodes) const {
+    for (const onnx::NodeProto &node : graph.node()) {
+      auto name = file->nodeNames.find(&node);
+      ModelNode entry{
+          path, name == file->nodeNames.end() ? node.name() : name->second, node.op_type(), {}, {}};
+      entry.inputs.assign(node.input().begin(), node.input().end());
+      entry.outputs.assign(node.output().begin(), node.output().end());
+      for (const onnx::AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          addUses(attribute.g(), entry.inputs);
+      }
+      std::string inside = path + entry.name + ".";
+      nodes.push_back(std::move(entry));
+      for (const onnx::AttributeProto &attribute : node.attribute()) {
+        if (attribute.has_g())
+          addNodes(attribute.g(), inside + attribute.name() + "/", nodes);
+      }
+    }
+  }
+
   std::unique_ptr<ModelFile> file;
   ModelSignature declared;
 };

@@ -42,9 +42,11 @@ struct ModelSignature {
   std::vector<Value> inputs, outputs; ///< inputs without those that are initializers
 };
 
-/// A node of the main graph as the file has it, for reports.
+/// A node as the file has it, for reports.
 struct ModelNode {
-  std::string name; ///< its own, or OpType_INDEX
+  std::string graph; ///< empty for the main graph; of a subgraph "NODE.ATTRIBUTE/" behind that of the node it
+                     ///< belongs to
+  std::string name;  ///< its own, or OpType_INDEX
   std::string opType;
   std::vector<std::string> inputs; ///< value names, those that its subgraphs capture included
   std::vector<std::string> outputs;
@@ -60,7 +62,8 @@ public:
                                                            std::string name = "<memory>");
   virtual ~Model() = default;
   virtual const ModelSignature &signature() const = 0;
-  /// The nodes of the main graph in the order of the file.
+  /// The nodes of the main graph and its subgraphs in the order of the file, a subgraph's behind the node it
+  /// belongs to.
   virtual std::vector<ModelNode> nodes() const = 0;
   /// Imports under concrete shapes. May be called several times.
   virtual llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
