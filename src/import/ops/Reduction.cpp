@@ -31,7 +31,7 @@ Result importReduce(NodeContext &n, bool doubleForIntegers, const Formula &formu
   });
 }
 
-ImportFn reduction(Formula formula, bool doubleForIntegers = false) {
+ImportFn reduction(const Formula &formula, bool doubleForIntegers = false) {
   return [=](NodeContext &n) { return importReduce(n, doubleForIntegers, formula); };
 }
 

@@ -279,7 +279,8 @@ Result importRange(NodeContext &n) {
     __int128 span = static_cast<__int128>(limit.intAt(0)) - start.intAt(0), step = delta.intAt(0);
     if (step == 0)
       return n.error("the step is 0");
-    count = static_cast<double>(span / step + (span % step != 0 && (span < 0) == (step < 0)));
+    __int128 steps = span / step + (span % step != 0 && (span < 0) == (step < 0) ? 1 : 0);
+    count = static_cast<double>(steps);
   }
   if (!(count < 1e12)) // also NaN
     return n.error("the range is unbounded or too long");
