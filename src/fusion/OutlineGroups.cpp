@@ -138,8 +138,6 @@ void outline(const Members &members) {
 }
 
 struct OutlineGroups : tokamak::impl::OutlineGroupsBase<OutlineGroups> {
-  explicit OutlineGroups(PassStatePtr) {}
-
   void runOnOperation() override {
     bool failedAny = false;
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
@@ -163,6 +161,4 @@ struct OutlineGroups : tokamak::impl::OutlineGroupsBase<OutlineGroups> {
 
 } // namespace
 
-std::unique_ptr<Pass> tokamak::createOutlineGroupsPass(PassStatePtr state) {
-  return std::make_unique<OutlineGroups>(std::move(state));
-}
+std::unique_ptr<Pass> tokamak::createOutlineGroupsPass() { return std::make_unique<OutlineGroups>(); }

@@ -45,7 +45,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Groups: each operator alone, or by the published baseline (`full` is the baseline so far).
   add(fuses ? createPartitionDominatorPass(state) : createPartitionNonePass(state));
   // One region operation a group.
-  add(createOutlineGroupsPass(state));
+  add(createOutlineGroupsPass());
 }
 
 /// Without it there are no kernels to emit.

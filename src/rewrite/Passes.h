@@ -7,8 +7,8 @@
 
 namespace tokamak {
 
-// One a pass of Passes.td. Without a state a pass gets one of its own: unlimited fuel, logs that nobody
-// reads.
+// One a pass of Passes.td. Without the state that it could share, a pass gets one of its own: unlimited fuel,
+// logs that nobody reads.
 std::unique_ptr<mlir::Pass> createFoldConstantsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSimplifyMovementChainsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createEliminateCommonSubexpressionsPass(PassStatePtr state = nullptr);
@@ -17,8 +17,8 @@ std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nu
 std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionNonePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nullptr);
-std::unique_ptr<mlir::Pass> createOutlineGroupsPass(PassStatePtr state = nullptr);
-std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createOutlineGroupsPass();
+std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass();
 
 /// Makes all passes known to tokamak-opt's `--pass-pipeline`, and the whole pipeline as
 /// `tokamak-pipeline{fusion=dominator fuel=-1 disable=...}`.

@@ -24,6 +24,6 @@ struct PrintPostDominatorTree : tokamak::impl::PrintPostDominatorTreeBase<PrintP
 };
 } // namespace
 
-std::unique_ptr<Pass> tokamak::createPrintPostDominatorTreePass(PassStatePtr) {
+std::unique_ptr<Pass> tokamak::createPrintPostDominatorTreePass() {
   return std::make_unique<PrintPostDominatorTree>();
 }
