@@ -257,6 +257,7 @@ CompiledKernel compileKernel(EmitFn emit, const ResultShape &result, const Targe
 
 int64_t countInnerLoopSpills(llvm::StringRef assembly) {
   int64_t total = 0, inBlock = 0;
+  bool hasMulAdds = false;
   llvm::StringRef label;
   while (!assembly.empty()) {
     llvm::StringRef line;
@@ -265,12 +266,15 @@ int64_t countInnerLoopSpills(llvm::StringRef assembly) {
     if (line.starts_with(".L") && line.contains(':')) {
       label = line.take_until([](char c) { return c == ':'; });
       inBlock = 0;
+      hasMulAdds = false;
     }
     bool isVector = line.contains("%ymm") || line.contains("%zmm");
     bool isOnStack = line.contains("(%rsp"); // the frame pointer is omitted: rbp is a register as any other
     inBlock += isInstruction && isVector && isOnStack;
+    hasMulAdds |= isInstruction && line.contains("vfmadd");
     // An innermost loop is a block that jumps to itself.
-    if (isInstruction && line.starts_with("\tj") && line.trim().ends_with(label) && !label.empty())
+    bool jumpsToItself = isInstruction && line.starts_with("\tj") && line.trim().ends_with(label);
+    if (jumpsToItself && !label.empty() && hasMulAdds)
       total += std::exchange(inBlock, 0);
   }
   return total;

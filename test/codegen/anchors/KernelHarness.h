@@ -56,7 +56,8 @@ using EmitFn = llvm::function_ref<void(mlir::OpBuilder &, mlir::Location, mlir::
 CompiledKernel compileKernel(EmitFn emit, const ResultShape &result, const TargetDescription &target,
                              bool wantAssembly = false);
 
-/// How many vector instructions of innermost loops have an operand on the stack: spilled accumulators.
+/// How many vector instructions of innermost loops with multiply-adds have an operand on the stack: spilled
+/// accumulators.
 int64_t countInnerLoopSpills(llvm::StringRef assembly);
 
 /// Whether this machine runs code for the target.
