@@ -24,6 +24,7 @@ Result importConvTranspose(NodeContext &n) {
   IntsRef input = shapeOf(n.input(0)), weight = shapeOf(n.input(1));
   if (input.size() < 3 || weight.size() != input.size())
     return n.error("an input of shape " + text(input) + " does not fit a weight of shape " + text(weight));
+  checkExtents(input);
   int64_t axes = static_cast<int64_t>(input.size()) - 2;
   Spatial s = Spatial::read(n, axes, Ints(weight.drop_front(2)));
   Ints outputPadding = n.intsAttr("output_padding").value_or(Ints(axes, 0));
@@ -35,6 +36,9 @@ Result importConvTranspose(NodeContext &n) {
   if (static_cast<int64_t>(outputPadding.size()) != axes ||
       (outputShape && static_cast<int64_t>(outputShape->size()) != axes))
     return n.error("output_padding and output_shape need one entry a spatial axis");
+  checkExtents(outputPadding);
+  if (outputShape)
+    checkExtents(*outputShape);
   if (autoPad == "VALID")
     s.padsLow = s.padsHigh = Ints(axes, 0);
   for (int64_t i = 0; i < axes && (outputShape || same); ++i) {
@@ -57,6 +61,7 @@ Result importConvTranspose(NodeContext &n) {
 /// puts column k at kernel position k.
 Result importCol2Im(NodeContext &n) {
   Ints image = n.constantInts(1, "image_shape"), kernel = n.constantInts(2, "block_shape");
+  checkExtents(image);
   int64_t axes = static_cast<int64_t>(image.size());
   if (axes == 0 || kernel.size() != image.size())
     return n.error("image_shape and block_shape must have the same number of entries");

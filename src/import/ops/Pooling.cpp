@@ -128,6 +128,7 @@ Result importMaxUnpool(NodeContext &n) {
     return n.error("an input of shape " + text(input) + " has no spatial axis");
   if (input != shapeOf(indices))
     return n.error("values of shape " + text(input) + " need as many indices, not " + text(shapeOf(indices)));
+  checkExtents(input);
   Spatial s = Spatial::read(n, static_cast<int64_t>(input.size()) - 2, std::nullopt);
   Ints shape{input[0], input[1]};
   for (size_t i = 0; i + 2 < input.size(); ++i)

@@ -8,6 +8,12 @@ namespace tokamak::import {
 /// range.
 static constexpr int64_t limit = int64_t(1) << 30;
 
+void checkExtents(IntsRef extents) {
+  for (int64_t extent : extents)
+    if (extent < 0 || extent > limit)
+      fault("an extent of " + llvm::Twine(extent) + " is out of range");
+}
+
 static Ints listOf(NodeContext &n, llvm::StringRef name, int64_t count, int64_t fallback, int64_t lowest) {
   Ints values = n.intsAttr(name).value_or(Ints(count, fallback));
   if (static_cast<int64_t>(values.size()) != count)

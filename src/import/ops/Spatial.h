@@ -7,6 +7,9 @@ namespace tokamak::import {
 /// Extent covered by a dilated kernel.
 inline int64_t dilatedExtent(int64_t kernel, int64_t dilation) { return (kernel - 1) * dilation + 1; }
 
+/// A fault where an extent is negative, or times a stride could overflow.
+void checkExtents(IntsRef extents);
+
 /// kernel_shape, strides, dilations, pads and auto_pad of a node with their defaults, checked, one entry a
 /// spatial axis. `auto_pad` (and for pools `ceil_mode`) is resolved into pads; `output` holds the resulting
 /// extents.
