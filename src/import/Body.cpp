@@ -37,7 +37,7 @@ llvm::Error checkTensorSize(mlir::RankedTensorType type,
 }
 
 /// The constants of `operands` where the operation is worth folding, else nothing.
-static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation *op, FoldBudget *budget) {
+static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation *op, ImportBudget *budget) {
   int64_t elements = 0;
   for (mlir::Type type : op->getResultTypes())
     elements += llvm::cast<mlir::RankedTensorType>(type).getNumElements();
@@ -49,10 +49,11 @@ static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation 
   int64_t flops = elements;
   if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op))
     flops = std::max(flops, traffic.getFlops());
-  if (flops > maxFoldedFlops || (budget && flops > budget->flops))
+  if (flops > maxFoldedFlops ||
+      (budget && (flops > budget->foldingFlops || elements * 8 > budget->constantBytes)))
     return std::nullopt;
   if (budget)
-    budget->flops -= flops;
+    budget->foldingFlops -= flops;
   llvm::SmallVector<Tensor> constants;
   bool splat = true;
   for (Value operand : op->getOperands()) {
@@ -116,6 +117,8 @@ NamedAttribute Body::attr(llvm::StringRef name, DataType value) {
 
 Value Body::constant(const Tensor &tensor) {
   mlir::MLIRContext *context = builder.getContext();
+  if (budget && (budget->constantBytes -= static_cast<int64_t>(tensor.byteCount())) < 0)
+    throw ImportFault{"its tables and those before need too much memory; use smaller shapes"};
   return builder.create<tk::ConstantOp>(loc, tensor.mlirType(context), tensor.toAttr(context));
 }
 Value Body::scalar(DataType type, double value) { return constant(Tensor::scalar(type, value)); }

@@ -49,7 +49,7 @@ public:
     context.loadDialect<mlir::func::FuncDialect, tk::TkDialect>();
     try {
       return Importer(*file, declared, context, options).run();
-    } catch (const std::bad_alloc &) {
+    } catch (const std::exception &) { // bad_alloc, or length_error of a container
       return errorLine(file->name, "", "needs more memory than there is; use smaller shapes");
     }
   }

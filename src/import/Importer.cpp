@@ -3,13 +3,15 @@
 #include "import/ErrorLine.h"
 #include "import/Weights.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace tokamak::import {
 
 /// Nodes that one import may visit: each node of the file this many times, and a free allowance.
 static constexpr int64_t maxVisitsPerNode = 64;
 static constexpr int64_t freeVisits = 100'000;
-static constexpr int maxCallDepth = 64;
+/// Graphs in graphs and functions in functions: real models have a handful.
+static constexpr int maxDepth = 200;
 
 Value Scope::lookup(llvm::StringRef name) const {
   for (const Scope *scope = this; scope; scope = scope->outer) {
@@ -81,23 +83,6 @@ public:
     return importer.importGraph(graph, arguments, at, &scope, frame);
   }
 
-  /// Before operator set 7 a binary operator broadcast its second operand only where asked, from `axis` on;
-  /// with unit axes behind it, that operand broadcasts as it does since.
-  void adoptLegacyBroadcast() {
-    if (inputs.size() != 2 || !inputs[0] || !inputs[1] || !hasAttr("broadcast") || !hasAttr("axis") ||
-        intAttr("broadcast", 0) == 0)
-      return;
-    int64_t rank = rankOf(inputs[0]), axis = intAttr("axis", 0);
-    axis += axis < 0 ? rank : 0;
-    int64_t behind = rank - axis - rankOf(inputs[1]);
-    if (axis < 0 || behind < 0)
-      throw ImportFault{"its attribute axis does not fit the shapes " + shapeText(shapeOf(inputs[0])) +
-                        " and " + shapeText(shapeOf(inputs[1]))};
-    llvm::SmallVector<int64_t> shape(shapeOf(inputs[1]));
-    shape.append(behind, 1);
-    inputs[1] = graph.reshape(inputs[1], shape);
-  }
-
 private:
   Importer &importer;
   const onnx::NodeProto &original;
@@ -153,7 +138,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
       inputs.push_back(input.empty() ? Value() : scope.lookup(input));
 
     mlir::Location loc = tk::onnxLocation(&context, nodeName, node.op_type());
-    Body body(at, loc, &folding);
+    Body body(at, loc, &budget);
     llvm::StringRef domain = node.domain() == "ai.onnx" ? "" : llvm::StringRef(node.domain());
     if (auto it = file.functions.find(functionKey(domain, node.op_type(), overloadOf(node)));
         it != file.functions.end()) {
@@ -178,8 +163,6 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
       return fail("the model does not say which version of domain '" + oneLine(domain, 60) +
                   "' it uses; export the model again");
     ImportedNode context(*this, node, resolved, place, opset->second, std::move(inputs), body, scope, frame);
-    if (domain.empty() && opset->second < 7)
-      context.adoptLegacyBroadcast();
     Result results = (*entry)(context);
     if (!results)
       return results;
@@ -199,6 +182,9 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
 
 llvm::Error Importer::importNodes(const Nodes &nodes, const void *owner, mlir::OpBuilder &at, Scope &scope,
                                   const Frame &frame) {
+  if (++depth > maxDepth)
+    throw ImportFault{"its graphs and functions are nested too deeply; make the model flatter"};
+  auto leave = llvm::make_scope_exit([this] { --depth; });
   auto order = file.orders.find(owner);
   for (int i = 0; i < nodes.size(); ++i) {
     const onnx::NodeProto &node = nodes[order == file.orders.end() ? i : order->second[i]];
@@ -252,9 +238,8 @@ Result Importer::importGraph(const onnx::GraphProto &graph, ValueRange arguments
 
 Result Importer::importCall(const onnx::NodeProto &node, const onnx::FunctionProto &function, Values inputs,
                             mlir::OpBuilder &at, const Frame &frame) {
-  int depth = 0;
-  for (const Frame *caller = frame.caller; caller; caller = caller->caller, ++depth)
-    if (caller->function == &function || depth > maxCallDepth)
+  for (const Frame *caller = frame.caller; caller; caller = caller->caller)
+    if (caller->function == &function)
       throw ImportFault{"its function calls itself; functions must not be recursive"};
   if (static_cast<int>(inputs.size()) > function.input_size())
     throw ImportFault{"it has " + std::to_string(inputs.size()) + " inputs, but its function takes " +
@@ -305,6 +290,7 @@ llvm::Expected<ImportedModel> Importer::run() {
   if (!shapes)
     return shapes.takeError();
   assumed = shapes->assumed;
+  budget.constantBytes += 4 * static_cast<int64_t>(file.byteCount);
   nodesLeft = freeVisits + maxVisitsPerNode * static_cast<int64_t>(file.nodeNames.size());
 
   mlir::Location unknown = mlir::UnknownLoc::get(&context);
@@ -344,6 +330,7 @@ llvm::Expected<ImportedModel> Importer::run() {
       return std::move(error);
     for (const ModelSignature::Value &output : signature.outputs)
       results.push_back(scope.lookup(output.name));
+    requireTensors(results, "the outputs of the model");
   } catch (const ImportFault &fault) {
     return errorLine(file.name, "an output", fault.reason);
   }

@@ -56,8 +56,9 @@ private:
   mlir::MLIRContext &context;
   const ImportOptions &options;
   Specializer specializer;
-  FoldBudget folding;
+  ImportBudget budget;
   std::string assumed;   ///< see InputShapes
+  int depth = 0;         ///< of graphs in graphs and functions in functions
   int64_t nodesLeft = 0; ///< unrolled loops and functions in functions must end
   /// Attributes of initializers: a subgraph that is imported several times shares them.
   llvm::DenseMap<const void *, mlir::ElementsAttr> constants;

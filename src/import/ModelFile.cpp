@@ -126,6 +126,7 @@ llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, 
   auto file = std::make_unique<ModelFile>();
   file->name = oneLine(name, 300);
   file->folder = std::move(folder);
+  file->byteCount = bytes.size();
   auto refuse = [&](const llvm::Twine &reason) { return errorLine(file->name, "", reason); };
   if (bytes.empty())
     return refuse("the file is empty; give an ONNX model");

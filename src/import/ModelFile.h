@@ -15,8 +15,9 @@ using Opsets = llvm::StringMap<int64_t>;
 /// functions included. Tensors in `weights` no longer hold their bytes in the message.
 struct ModelFile {
   onnx::ModelProto proto;
-  std::string name;   ///< as messages call it
-  std::string folder; ///< of external data, empty for a model in memory
+  std::string name;     ///< as messages call it
+  std::string folder;   ///< of external data, empty for a model in memory
+  size_t byteCount = 0; ///< of the file, without external data
   Opsets opsets;
   int64_t nodeCount = 0; ///< of the graph and its subgraphs, Constant nodes not
   /// Names of nodes: their own, or OpType_INDEX. The index is the place in the main graph; nodes of subgraphs

@@ -1,15 +1,42 @@
 //===- NodeContext.cpp - inputs and attributes of one ONNX node ----------------------------===//
 #include "import/NodeContext.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "onnx/onnx_pb.h"
 
 namespace tokamak::import {
 
 llvm::StringRef NodeContext::opType() const { return proto.op_type(); }
 
-Value NodeContext::input(int64_t i) const {
+Value NodeContext::anyInput(int64_t i) const {
   if (!has(i))
     throw ImportFault{"input " + std::to_string(i) + " is missing, but the operator requires it"};
   return inputs[i];
+}
+
+Value NodeContext::input(int64_t i) const {
+  Value value = anyInput(i);
+  if (!isTensor(value))
+    throw ImportFault{"input " + std::to_string(i) + " is a sequence of tensors, but must be a tensor"};
+  return value;
+}
+
+Values NodeContext::sequence(int64_t i) const {
+  auto elements = anyInput(i).getDefiningOp<mlir::UnrealizedConversionCastOp>();
+  if (!elements)
+    throw ImportFault{"input " + std::to_string(i) +
+                      " must be a sequence of tensors that is known while compiling"};
+  return Values(elements.getInputs());
+}
+
+Value makeSequence(Body &b, ValueRange tensors) {
+  mlir::Type type = mlir::TupleType::get(b.builder.getContext(), llvm::to_vector(tensors.getTypes()));
+  return b.builder.create<mlir::UnrealizedConversionCastOp>(b.loc, type, tensors).getResult(0);
+}
+
+void requireTensors(ValueRange values, llvm::StringRef what) {
+  for (Value value : values)
+    if (!isTensor(value))
+      throw ImportFault{(what + " must be tensors, but one is a sequence").str()};
 }
 
 int64_t NodeContext::outputCount() const { return proto.output_size(); }

@@ -30,10 +30,10 @@ using Values = llvm::SmallVector<Value, 4>;
 /// One value an output of the node, or the reason why not (made by `NodeContext::error`).
 using Result = llvm::Expected<Values>;
 
-/// Work that folding may still do in one import, so that a small file cannot ask for hours of it. What does
-/// not fold stays an operation.
-struct FoldBudget {
-  int64_t flops = int64_t(1) << 31;
+/// What one import may still spend, so that a small file cannot ask for hours or for all memory.
+struct ImportBudget {
+  int64_t foldingFlops = int64_t(1) << 31;  ///< what does not fold stays an operation
+  int64_t constantBytes = int64_t(1) << 30; ///< of tables that entries make; beyond it the node is refused
 };
 
 /// Builds tk operations. Constant operands fold at once (through the evaluator) when the result is small or
@@ -41,11 +41,11 @@ struct FoldBudget {
 /// dialect does; a shape fault throws `ImportFault`, which the node loop turns into the node's error line.
 class Body {
 public:
-  Body(mlir::OpBuilder &builder, mlir::Location loc, FoldBudget *budget = nullptr)
+  Body(mlir::OpBuilder &builder, mlir::Location loc, ImportBudget *budget = nullptr)
       : builder(builder), loc(loc), budget(budget) {}
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  FoldBudget *budget;
+  ImportBudget *budget;
 
   /// Any tk operator by name, one result.
   Value op(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
@@ -91,6 +91,13 @@ public:
   Value matmul(Value a, Value b, bool transposeA = false, bool transposeB = false);
 };
 
+/// While importing, a sequence of tensors is one value of tuple type, which knows its elements. None is left
+/// when the import ends.
+Value makeSequence(Body &b, ValueRange tensors);
+inline bool isTensor(Value value) { return llvm::isa<mlir::RankedTensorType>(value.getType()); }
+/// Throws ImportFault where one of `values` is a sequence; `what` names them.
+void requireTensors(ValueRange values, llvm::StringRef what);
+
 llvm::ArrayRef<int64_t> shapeOf(Value value);
 DataType typeOf(Value value);
 inline int64_t rankOf(Value value) { return static_cast<int64_t>(shapeOf(value).size()); }
@@ -116,7 +123,10 @@ public:
   // Inputs and outputs. An omitted optional input is absent.
   int64_t inputCount() const { return static_cast<int64_t>(inputs.size()); }
   bool has(int64_t i) const { return i < inputCount() && inputs[i]; }
-  Value input(int64_t i) const; ///< throws ImportFault where absent
+  Value input(int64_t i) const; ///< a tensor; throws ImportFault where it is absent or a sequence
+  /// The tensors of a sequence; throws ImportFault where it is absent or a tensor.
+  Values sequence(int64_t i) const;
+  Value anyInput(int64_t i) const; ///< a tensor or a sequence; throws ImportFault where absent
   int64_t outputCount() const;
   bool wantsOutput(int64_t i) const; ///< listed and not the empty name
 
@@ -162,7 +172,7 @@ public:
   virtual void forgetValues() = 0;
 
   // Subgraphs (If, Loop, Scan): imports the graph of an attribute into `block` with `arguments` for its
-  // inputs; outer names stay visible. Returns its outputs.
+  // inputs; outer names stay visible. Returns its outputs, tensors or sequences.
   virtual Result importSubgraph(llvm::StringRef attribute, ValueRange arguments, mlir::OpBuilder &at) = 0;
 
 protected:
@@ -215,7 +225,7 @@ void registerRefused(Registry &);   // ops/Refused.cpp: known operators that are
 void registerControl(Registry &);   // ops/Control.cpp: Constant, Identity, If
 void registerLoop(Registry &);      // ops/Loop.cpp
 void registerScan(Registry &);      // ops/Scan.cpp
-void registerSequence(Registry &);  // ops/Sequence.cpp: sequences, optionals and maps, refused
+void registerSequence(Registry &);  // ops/Sequence.cpp: sequences and optional values
 void registerRecurrent(Registry &); // ops/Recurrent.cpp: LSTM, GRU, RNN
 
 } // namespace tokamak::import

@@ -269,11 +269,104 @@ TEST(Scan, Faults) {
   EXPECT_THAT(importError(m), HasSubstr("attribute num_scan_inputs is 5"));
 }
 
-TEST(Sequences, AreRefused) {
+//===----------------------------------------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------------------------------------===//
+
+TEST(Sequences, ConstructInsertEraseAt) {
   ModelBuilder m;
-  m.input("x", {2}).output("y");
-  m.node("SequenceConstruct", {"x"}, {"s"});
+  m.input("x", {2})
+      .input("z", {2})
+      .output("y")
+      .output("n")
+      .initializer("last", ints({-1}))
+      .initializer("one", ints({1}));
+  m.node("SequenceConstruct", {"x", "z"}, {"s"});
+  m.node("SequenceInsert", {"s", "z"}, {"t"});         // x z z
+  m.node("SequenceInsert", {"t", "x", "last"}, {"u"}); // x z x z
+  m.node("SequenceErase", {"u", "one"}, {"v"});        // x x z
+  m.node("SequenceAt", {"v", "one"}, {"y"});
+  m.node("SequenceLength", {"v"}, {"n"});
+  std::string text = importedText(m);
+  EXPECT_EQ(text.find("tuple"), std::string::npos) << text;
+  std::vector<Tensor> results = evaluate(m, {{"x", floats({2}, {1, 2})}, {"z", floats({2}, {3, 4})}});
+  expectTensor(results.at(0), {2}, {1, 2});
+  expectTensor(results.at(1), {}, {3});
+}
+
+TEST(Sequences, SplitAndConcatenate) {
+  ModelBuilder m;
+  m.input("x", {3, 2})
+      .output("joined")
+      .output("stacked")
+      .output("part")
+      .initializer("two", Tensor::scalarInt(DataType::Int64, 2));
+  m.initializer("zero", Tensor::scalarInt(DataType::Int64, 0));
+  addAttr(m.node("SplitToSequence", {"x"}, {"rows"}), "keepdims", int64_t(0));
+  addAttr(m.node("ConcatFromSequence", {"rows"}, {"joined"}), "axis", int64_t(-1));
+  onnx::NodeProto &stack = m.node("ConcatFromSequence", {"rows"}, {"stacked"});
+  addAttr(stack, "axis", int64_t(-1));
+  addAttr(stack, "new_axis", int64_t(1));
+  m.node("SplitToSequence", {"x", "two"}, {"parts"});
+  m.node("SequenceAt", {"parts", "zero"}, {"part"});
+  std::vector<Tensor> results = evaluate(m, {{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})}});
+  expectTensor(results.at(0), {6}, {1, 2, 3, 4, 5, 6});
+  expectTensor(results.at(1), {2, 3}, {1, 3, 5, 2, 4, 6});
+  expectTensor(results.at(2), {2, 2}, {1, 2, 3, 4});
+}
+
+TEST(Sequences, LoopsThatAppend) {
+  ModelBuilder m;
+  m.input("x", {2}).output("y").initializer("n", ints({20}));
+  m.node("SequenceEmpty", {}, {"empty"});
+  onnx::NodeProto &node = m.node("Loop", {"n", "", "empty"}, {"s"});
+  GraphBuilder body = addGraph(node, "body");
+  body.input("i", {}, DataType::Int64).input("go", {}, DataType::Bool).input("before");
+  addAttr(body.node("Cast", {"i"}, {"f"}), "to", int64_t(1));
+  body.node("Add", {"x", "f"}, {"t"});
+  body.node("SequenceInsert", {"before", "t"}, {"after"});
+  body.output("go").output("after");
   addAttr(m.node("ConcatFromSequence", {"s"}, {"y"}), "axis", int64_t(0));
-  EXPECT_THAT(importError(m),
-              HasSubstr("node 'SequenceConstruct_0' (SequenceConstruct): sequences of tensors"));
+  Tensor y = evaluate(m, {{"x", floats({2}, {0, 100})}}).at(0);
+  EXPECT_EQ(y.shape().vec(), std::vector<int64_t>{40});
+  EXPECT_EQ(y.doubleAt(39), 119);
+}
+
+TEST(Sequences, Map) {
+  ModelBuilder m;
+  m.input("x", {2}).input("z", {1}).output("y");
+  m.node("SequenceConstruct", {"x", "z"}, {"s"});
+  onnx::NodeProto &node = m.node("SequenceMap", {"s", "z"}, {"t"});
+  GraphBuilder body = addGraph(node, "body");
+  body.input("a").input("b");
+  body.node("Add", {"a", "b"}, {"c"});
+  body.output("c");
+  addAttr(m.node("ConcatFromSequence", {"t"}, {"y"}), "axis", int64_t(0));
+  expectTensor(evaluate(m, {{"x", floats({2}, {1, 2})}, {"z", floats({1}, {10})}}).at(0), {3}, {11, 12, 20});
+}
+
+TEST(Sequences, Faults) {
+  auto error = [](auto add, const char *output) {
+    ModelBuilder m;
+    m.input("x", {2}).input("c", {}, DataType::Bool).output(output).initializer("five", ints({5}));
+    m.node("SequenceConstruct", {"x"}, {"s"});
+    add(m);
+    return importError(m);
+  };
+  EXPECT_THAT(error([](ModelBuilder &m) { m.node("Relu", {"s"}, {"y"}); }, "y"),
+              HasSubstr("node 'Relu_1' (Relu): input 0 is a sequence of tensors, but must be a tensor"));
+  EXPECT_THAT(error([](ModelBuilder &m) { m.node("SequenceAt", {"s", "five"}, {"y"}); }, "y"),
+              HasSubstr("its position 5 is outside a sequence of 1 tensors"));
+  EXPECT_THAT(error([](ModelBuilder &m) { m.node("SequenceAt", {"x", "five"}, {"y"}); }, "y"),
+              HasSubstr("input 0 must be a sequence"));
+  EXPECT_THAT(error([](ModelBuilder &) {}, "s"), HasSubstr("the outputs of the model must be tensors"));
+  EXPECT_THAT(error(
+                  [](ModelBuilder &m) {
+                    onnx::NodeProto &node = m.node("If", {"c"}, {"t"});
+                    for (const char *branch : {"then_branch", "else_branch"})
+                      addGraph(node, branch).output("s");
+                    m.node("SequenceAt", {"t", "five"}, {"y"});
+                  },
+                  "y"),
+              HasSubstr("(the branches give a sequence and a sequence)"));
 }

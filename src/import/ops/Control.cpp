@@ -28,7 +28,7 @@ static Result importConstant(NodeContext &n) {
   return n.error("has no value; the file is damaged");
 }
 
-static Result importIdentity(NodeContext &n) { return Values{n.input(0)}; }
+static Result importIdentity(NodeContext &n) { return Values{n.anyInput(0)}; }
 
 //===----------------------------------------------------------------------------------------------------===//
 // If
@@ -61,7 +61,8 @@ struct Branch {
 std::string typesText(ValueRange values) {
   std::string text;
   for (Value value : values)
-    text += (text.empty() ? "" : ", ") + name(typeOf(value)).str() + shapeText(shapeOf(value));
+    text += (text.empty() ? "" : ", ") +
+            (isTensor(value) ? name(typeOf(value)).str() + shapeText(shapeOf(value)) : "a sequence");
   return text;
 }
 
@@ -88,7 +89,8 @@ static Result importIf(NodeContext &n) {
         obstacle = "(one of the branches cannot be compiled: " + llvm::toString(std::move(error)) + ")";
         break;
       }
-    if (obstacle.empty() && ValueRange(taken.results).getTypes() != ValueRange(other.results).getTypes())
+    if (obstacle.empty() && (ValueRange(taken.results).getTypes() != ValueRange(other.results).getTypes() ||
+                             !llvm::all_of(taken.results, isTensor)))
       obstacle = "(the branches give " + typesText(taken.results) + " and " + typesText(other.results) + ")";
     if (obstacle.empty()) {
       mlir::OperationState state(n.body().loc, tk::IfOp::getOperationName());

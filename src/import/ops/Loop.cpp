@@ -30,7 +30,7 @@ class LoopNode {
 public:
   explicit LoopNode(NodeContext &n) : n(n), b(n.body()), graph(n.subgraph("body")) {
     for (int64_t i = 2; i < n.inputCount(); ++i)
-      initial.push_back(n.input(i));
+      initial.push_back(n.anyInput(i));
     if (graph.input_size() != static_cast<int>(initial.size()) + 2 ||
         graph.output_size() <= static_cast<int>(initial.size()))
       fault("its body has " + llvm::Twine(graph.input_size()) + " inputs and " +
@@ -96,6 +96,7 @@ private:
   bool isKnown() const { return condition && (limit || !n.has(0)); }
 
   static void checkSingle(Value value, DataType type, llvm::StringRef what) {
+    requireTensors(value, what);
     if (typeOf(value) != type || tk::tensorType(value).getNumElements() != 1)
       fault(what + " must be one " + name(type) + ", not " + name(typeOf(value)) + shapeText(shapeOf(value)));
   }
@@ -110,6 +111,8 @@ private:
     llvm::append_range(arguments, carried);
     Result outputs = n.importSubgraph("body", arguments, at.builder);
     if (outputs)
+      requireTensors(scansOf(*outputs), "the slices that its body gives");
+    if (outputs)
       checkSingle(outputs->front(), DataType::Bool, "the condition that its body gives");
     return outputs;
   }
@@ -123,6 +126,7 @@ private:
 
   /// As a tk.loop; throws an ImportFault where that cannot be.
   Result keep() {
+    requireTensors(initial, "values that it carries");
     LoopBody loop(b, initial);
     Result outputs = importBody(loop.body, loop.iteration, loop.condition, loop.carried);
     if (!outputs)

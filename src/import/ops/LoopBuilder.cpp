@@ -27,6 +27,8 @@ LoopBody::LoopBody(Body &outer, ValueRange initial)
 
 Values closeLoop(Body &outer, LoopBody &&loop, Value limit, Value condition, ValueRange initial,
                  const Iteration &next, int64_t trips) {
+  requireTensors(next.carried, "carried values");
+  requireTensors(next.scans, "slices of outputs");
   for (auto [i, before, after] : llvm::enumerate(initial, next.carried))
     if (before.getType() != after.getType())
       throw ImportFault{"carried value " + std::to_string(i) + " starts as " + name(typeOf(before)).str() +
@@ -62,6 +64,7 @@ Values closeLoop(Body &outer, LoopBody &&loop, Value limit, Value condition, Val
 
 Values emptyScans(Body &outer, ValueRange scans) {
   Values results;
+  requireTensors(scans, "slices of outputs");
   for (Value scan : scans) {
     llvm::SmallVector<int64_t> shape{0};
     llvm::append_range(shape, shapeOf(scan));

@@ -129,6 +129,9 @@ Result importScan8(NodeContext &n) {
   std::optional<Ints> lengths;
   if (n.has(0))
     lengths = n.constantInts(0, "its input sequence_lens");
+  // Every row is a loop of its own.
+  if (batch > 4096)
+    fault("its batch size is " + llvm::Twine(batch) + "; at most 4096 rows can be scanned");
   if (batch < 1 || (lengths && static_cast<int64_t>(lengths->size()) != batch))
     fault("its input sequence_lens must have " + llvm::Twine(batch) + " entries");
 
