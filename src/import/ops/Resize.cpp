@@ -224,9 +224,9 @@ Result resizeByScales(NodeContext &n, const Method &m, llvm::ArrayRef<double> sc
 }
 
 std::vector<double> doubles(const Tensor &t) {
-  std::vector<double> values;
+  std::vector<double> values(static_cast<size_t>(t.size()));
   for (int64_t i = 0; i < t.size(); ++i)
-    values.push_back(t.doubleAt(i));
+    values[i] = t.doubleAt(i);
   return values;
 }
 
