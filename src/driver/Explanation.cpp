@@ -1,5 +1,6 @@
 //===- Explanation.cpp - what became of each ONNX node, as data --------------------------------===//
 #include "driver/Explanation.h"
+#include "driver/ValueNames.h"
 #include "ir/Tk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,61 +11,6 @@
 namespace tokamak::driver {
 
 using llvm::StringRef;
-
-namespace {
-/// Names of values as the ONNX file has them.
-class ValueNames {
-public:
-  ValueNames(llvm::ArrayRef<import::ModelNode> nodes, mlir::func::FuncOp main);
-  std::string operator()(mlir::Value value);
-
-private:
-  llvm::StringMap<std::vector<std::string>> outputs; ///< by node name
-  llvm::DenseMap<mlir::Value, std::string> known;
-};
-} // namespace
-
-ValueNames::ValueNames(llvm::ArrayRef<import::ModelNode> nodes, mlir::func::FuncOp main) {
-  for (const import::ModelNode &node : nodes)
-    outputs[node.name] = node.outputs;
-  for (mlir::BlockArgument argument : main.getArguments()) {
-    if (auto name = main.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "tk.name"))
-      known[argument] = name.str();
-  }
-  // Behind the arguments: an input that is an output as well keeps its own name.
-  mlir::Operation *terminator = main.getBody().front().getTerminator();
-  for (mlir::OpOperand &result : terminator->getOpOperands()) {
-    if (auto name = main.getResultAttrOfType<mlir::StringAttr>(result.getOperandNumber(), "tk.name"))
-      known.try_emplace(analysis::bufferOf(result.get()), name.str());
-  }
-}
-
-std::string ValueNames::operator()(mlir::Value value) {
-  auto [it, inserted] = known.try_emplace(value);
-  if (!inserted)
-    return it->second;
-  auto result = llvm::dyn_cast<mlir::OpResult>(value);
-  if (!result) {
-    auto argument = llvm::cast<mlir::BlockArgument>(value);
-    return it->second = "argument " + std::to_string(argument.getArgNumber());
-  }
-  mlir::Operation *definition = result.getOwner();
-  unsigned number = result.getResultNumber();
-  if (auto group = llvm::dyn_cast<tk::FusionOp>(definition)) {
-    mlir::Value yielded = group.getBody().front().getTerminator()->getOperand(number);
-    if (auto inner = llvm::dyn_cast<mlir::OpResult>(yielded)) {
-      definition = inner.getOwner();
-      number = inner.getResultNumber();
-    }
-  }
-  // Of nodes merged into one operation the last one made the value that is left.
-  llvm::SmallVector<tk::OnnxNode> nodes = tk::onnxNodes(definition->getLoc());
-  if (nodes.empty())
-    return it->second = definition->getName().getStringRef().str();
-  auto names = outputs.find(nodes.back().name);
-  bool named = names != outputs.end() && number < names->second.size() && !names->second[number].empty();
-  return it->second = named ? names->second[number] : nodes.back().name.str() + ":" + std::to_string(number);
-}
 
 /// The ONNX nodes of an operation and what is inside it, in order.
 static llvm::SetVector<StringRef> nodesOf(mlir::Operation *op) {
@@ -237,16 +183,24 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
   Explanation explanation;
   explanation.onnxNodes = partitioned->onnxNodes;
   auto main = partitioned->module->lookupSymbol<mlir::func::FuncOp>("main");
-  ValueNames names(model.nodes(), main);
+  std::vector<import::ModelNode> nodes = model.nodes();
+  ValueNames names(nodes, main);
   llvm::StringMap<std::string> noted;
   for (const auto &[node, reason] : partitioned->removed)
     noted.try_emplace(node, reason);
-  for (mlir::Operation *op : groupsOf(*partitioned->module))
+  llvm::SmallVector<mlir::Operation *> groups = groupsOf(*partitioned->module);
+  for (mlir::Operation *op : groups)
     explanation.groups.push_back(report(op, static_cast<int64_t>(explanation.groups.size()), names, noted));
   explanation.removed = removedNodes(model, noted, *partitioned, explanation.groups);
   explanation.decisions = partitioned->decisions.decisions;
   explanation.fused = totals(*partitioned->module);
   explanation.unfused = totals(*unfused->module);
+  // Last: it takes the groups apart.
+  explanation.graph = dissolveGroups(main, groups, nodes, explanation.decisions);
+  for (const OperatorNode &node : explanation.graph.nodes) {
+    if (node.group)
+      explanation.groups[*node.group].apart += node.traffic;
+  }
   return explanation;
 }
 

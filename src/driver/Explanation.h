@@ -1,5 +1,6 @@
 //===- Explanation.h - what became of each ONNX node, as data ----------------------------------===//
 #pragma once
+#include "driver/ExplanationGraph.h"
 #include "driver/Pipeline.h"
 
 namespace tokamak::driver {
@@ -12,6 +13,7 @@ struct GroupReport {
   std::vector<std::string> nodes; ///< ONNX node names; behind them the If or Loop whose body it is in
   std::vector<std::string> inputs, outputs; ///< ONNX value names; weights are not listed
   analysis::Traffic traffic;
+  analysis::Traffic apart; ///< the sum if each of its operators were a kernel
 };
 
 /// A partition in the words of the ONNX file.
@@ -19,10 +21,11 @@ struct Explanation {
   int64_t onnxNodes = 0;           ///< of the file, subgraphs included, Constant nodes not
   std::vector<GroupReport> groups; ///< in the order in which they run; bodies of control flow in place
   std::vector<Decision> decisions;
-  /// ONNX node -> "folded", "dead", "identity" or "merged into NAME", in the order of the file: every node that
-  /// is in no group. Those of a branch that is not taken are dead.
+  /// ONNX node -> "folded", "dead", "identity" or "merged into NAME", in the order of the file: every node
+  /// that is in no group. Those of a branch that is not taken are dead.
   std::vector<std::pair<std::string, std::string>> removed;
   analysis::Traffic unfused, fused; ///< of one run; `kernels` counts groups
+  ExplanationGraph graph;
 };
 
 /// Partitions `model` as `options` say, and once more without fusion to compare with.

@@ -11,7 +11,7 @@ using analysis::Traffic;
 using driver::Explanation;
 using driver::GroupReport;
 
-static std::string bytes(int64_t count) {
+std::string bytesText(int64_t count) {
   double value = static_cast<double>(count);
   if (count < 10000)
     return fmt::format("{} B", count);
@@ -22,8 +22,8 @@ static std::string bytes(int64_t count) {
 
 static std::string totalsLine(const char *title, const Traffic &traffic) {
   return fmt::format("  {:<10}{:>8}{:>12}{:>12}{:>12}{:>12.3f}\n", title, traffic.kernels,
-                     bytes(traffic.bytesRead), bytes(traffic.bytesWritten), bytes(traffic.weightBytes),
-                     static_cast<double>(traffic.flops) / 1e9);
+                     bytesText(traffic.bytesRead), bytesText(traffic.bytesWritten),
+                     bytesText(traffic.weightBytes), static_cast<double>(traffic.flops) / 1e9);
 }
 
 std::string explanationText(const std::string &model, const std::string &fusion,
@@ -39,8 +39,8 @@ std::string explanationText(const std::string &model, const std::string &fusion,
     text += fmt::format("  {:>4}  {} ({}): {}\n", group.id, group.kernel, group.kind,
                         fmt::join(group.nodes, ", "));
     text += fmt::format("        {} -> {}; reads {}, writes {}, weights {}\n", fmt::join(group.inputs, ", "),
-                        fmt::join(group.outputs, ", "), bytes(group.traffic.bytesRead),
-                        bytes(group.traffic.bytesWritten), bytes(group.traffic.weightBytes));
+                        fmt::join(group.outputs, ", "), bytesText(group.traffic.bytesRead),
+                        bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
   }
 
   std::map<std::string, std::string> legend;
@@ -51,7 +51,7 @@ std::string explanationText(const std::string &model, const std::string &fusion,
     legend[reasonName(decision.reason).str()] = reasonSentence(decision.reason).str();
     text += fmt::format("  {} -> {}: {}{} ({})\n", decision.producer, decision.consumer,
                         reasonName(decision.reason).str(),
-                        decision.detail.empty() ? "" : ", " + decision.detail, bytes(decision.edgeBytes));
+                        decision.detail.empty() ? "" : ", " + decision.detail, bytesText(decision.edgeBytes));
   }
   if (legend.empty())
     text += "  none\n";
@@ -73,9 +73,41 @@ static nlohmann::ordered_json totalsJson(const Traffic &traffic) {
           {"flops", traffic.flops}};
 }
 
+using nlohmann::ordered_json;
+
+/// Indices of nodes and edges are places in their arrays; null where there is none.
+static ordered_json graphJson(const driver::ExplanationGraph &graph) {
+  auto optional = [](std::optional<size_t> index) { return index ? ordered_json(*index) : ordered_json(); };
+  ordered_json json = {{"nodes", ordered_json::array()}, {"edges", ordered_json::array()}};
+  for (const driver::OperatorNode &node : graph.nodes) {
+    using Role = driver::OperatorNode::Role;
+    const char *role = node.role == Role::Input ? "input" : node.role == Role::Output ? "output" : "operator";
+    json["nodes"].push_back({{"role", role},
+                             {"name", node.name},
+                             {"operator", node.op},
+                             {"kind", node.kind},
+                             {"type", node.type},
+                             {"group", optional(node.group)},
+                             {"inside", optional(node.inside)},
+                             {"post_dominator", optional(node.postDominator)},
+                             {"bytes_read", node.traffic.bytesRead},
+                             {"bytes_written", node.traffic.bytesWritten},
+                             {"weight_bytes", node.traffic.weightBytes},
+                             {"flops", node.traffic.flops}});
+  }
+  for (const driver::OperatorEdge &edge : graph.edges) {
+    json["edges"].push_back({{"producer", edge.producer},
+                             {"consumer", edge.consumer},
+                             {"value", edge.value},
+                             {"type", edge.type},
+                             {"bytes", edge.bytes},
+                             {"decision", optional(edge.decision)}});
+  }
+  return json;
+}
+
 std::string explanationJson(const std::string &model, const std::string &fusion,
-                            const Explanation &explanation) {
-  using nlohmann::ordered_json;
+                            const Explanation &explanation, JsonLayout layout) {
   ordered_json json;
   json["model"] = model;
   json["fusion"] = fusion;
@@ -91,7 +123,8 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                               {"bytes_read", group.traffic.bytesRead},
                               {"bytes_written", group.traffic.bytesWritten},
                               {"weight_bytes", group.traffic.weightBytes},
-                              {"flops", group.traffic.flops}});
+                              {"flops", group.traffic.flops},
+                              {"apart", totalsJson(group.apart)}});
   }
   json["decisions"] = ordered_json::array();
   for (const Decision &decision : explanation.decisions) {
@@ -99,6 +132,7 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                                  {"consumer", decision.consumer},
                                  {"fused", decision.fused},
                                  {"reason", reasonName(decision.reason).str()},
+                                 {"sentence", reasonSentence(decision.reason).str()},
                                  {"detail", decision.detail},
                                  {"edge_bytes", decision.edgeBytes}});
   }
@@ -106,7 +140,9 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
   for (const auto &[node, reason] : explanation.removed)
     json["removed"][node] = reason;
   json["totals"] = {{"unfused", totalsJson(explanation.unfused)}, {"fused", totalsJson(explanation.fused)}};
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  json["graph"] = graphJson(explanation.graph);
+  int indent = layout == JsonLayout::Indented ? 2 : -1;
+  return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 } // namespace tokamak::tool

@@ -5,10 +5,15 @@
 
 namespace tokamak::tool {
 
+/// "640 B", "1.5 MB".
+std::string bytesText(int64_t count);
+
 std::string explanationText(const std::string &model, const std::string &fusion,
                             const driver::Explanation &explanation);
-/// The object that docs of `explain --format json` describe: groups, decisions, removed, totals.
+enum class JsonLayout { Indented, OneLine };
+
+/// The object that docs of `explain --format json` describe: groups, decisions, removed, totals, graph.
 std::string explanationJson(const std::string &model, const std::string &fusion,
-                            const driver::Explanation &explanation);
+                            const driver::Explanation &explanation, JsonLayout layout = JsonLayout::Indented);
 
 } // namespace tokamak::tool

@@ -1,0 +1,16 @@
+//===- ExplainDot.h - an explanation as a drawing ------------------------------------------------===//
+#pragma once
+#include "driver/Explanation.h"
+#include <string>
+
+namespace tokamak::tool {
+
+/// The graph in Graphviz' language: a cluster for each group, an edge for each value that passes, with the
+/// bytes where it goes through memory.
+std::string explanationDot(const std::string &model, const driver::Explanation &explanation);
+
+/// The same, drawn by Graphviz' program `dot`. Fails where that is not installed or takes more than two
+/// minutes.
+Result<std::string> explanationSvg(const std::string &model, const driver::Explanation &explanation);
+
+} // namespace tokamak::tool
