@@ -1,0 +1,73 @@
+"""ONNX files for the tests of explain, written without any package: protobuf's wire format is a few lines."""
+
+
+def varint(value):
+    result = b""
+    while True:
+        result += bytes([value & 0x7F | (0x80 if value > 0x7F else 0)])
+        value >>= 7
+        if not value:
+            return result
+
+
+def field(number, value):
+    """An integer, or bytes, or text."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def tensor_value(name, dims):
+    shape = b"".join(field(1, field(1, dim)) for dim in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))  # float32
+
+
+def node(op, inputs, outputs, name):
+    return (b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(3, name) +
+            field(4, op))
+
+
+def model(nodes, inputs, outputs, dims=(8,)):
+    """nodes: (operator, inputs, outputs, name); inputs, outputs: names. All values have shape `dims`."""
+    graph = b"".join(field(1, node(*n)) for n in nodes) + field(2, "main")
+    graph += b"".join(field(11, tensor_value(name, dims)) for name in inputs)
+    graph += b"".join(field(12, tensor_value(name, dims)) for name in outputs)
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+
+
+# Everything that HTML, XML, JSON or Graphviz read as something else.
+ODD_NAMES = ["</script><script>document.title='broken'</script>", "a<b>&c", "\"double\" 'single'", "&lt;&amp;",
+             "gr\u00f6\u00dfe \u6f22\u5b57 \U0001F642", "back\\slash\\N\\", "two\nlines", "control\x01\x1f", "{|}<port>",
+             "<!--", "]]>", "\u2028\u2029", "x" * 300]
+
+
+def odd_names():
+    """A chain, so that every name is that of a node, a value and an end of a decision."""
+    nodes = [("Relu" if i % 2 else "Exp", [ODD_NAMES[i - 1] + "'" if i else "x"], [name + "'"], name)
+             for i, name in enumerate(ODD_NAMES)]
+    return model(nodes, ["x"], [ODD_NAMES[-1] + "'"])
+
+
+def branches():
+    """Two kernels at least: a softmax between elementwise operators, and a value that is read twice."""
+    return model([("Exp", ["x"], ["a"], "exp"), ("Tanh", ["a"], ["b"], "left"), ("Sigmoid", ["a"], ["c"], "right"),
+                  ("Add", ["b", "c"], ["d"], "meet"), ("MatMul", ["d", "w"], ["e"], "product"), ("Relu", ["e"], ["y"], "end")],
+                 ["x", "w"], ["y"], (8, 8))
+
+
+def empty():
+    return model([], ["x"], ["x"])
+
+
+def large(count=4000):
+    """`count` nodes: diamonds behind one another, with a value kept from far above every so often."""
+    nodes, last, kept = [], "x", "x"
+    for i in range(count // 4):
+        a, b, c, d = (f"{letter}{i}" for letter in "abcd")
+        nodes += [("Exp", [last], [a], f"/block{i}/exp"), ("Tanh", [a], [b], f"/block{i}/tanh"),
+                  ("MatMul", [a, kept], [c], f"/block{i}/product"), ("Add", [b, c], [d], f"/block{i}/add")]
+        last = d
+        if i % 50 == 0:
+            kept = d
+    return model(nodes, ["x"], [last], (4, 4))

@@ -1,0 +1,155 @@
+"""tokamak explain --format html, dot, svg: well-formed whatever the names are, and nothing left out."""
+import graphlib
+import html.parser
+import json
+import os
+import re
+import shutil
+import unittest
+import xml.etree.ElementTree
+
+import models
+from support import Explain
+
+VOID = {"meta", "input", "br", "link", "img"}
+
+
+class Page(html.parser.HTMLParser):
+    """Checks that elements nest; keeps what the script elements hold."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.faults, self.scripts, self.references = [], [], [], []
+        self.feed(text)
+        self.close()
+        self.faults += [f"<{tag}> is never closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append((dict(attributes), ""))
+        self.references += [value for name, value in attributes if name in ("src", "href", "action", "data")]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> closes nothing")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            attributes, text = self.scripts[-1]
+            self.scripts[-1] = attributes, text + data
+
+
+class Formats(Explain):
+    def page(self, model):
+        text = self.explain(model, "html")
+        page = Page(text)
+        self.assertEqual(page.faults, [])
+        self.assertEqual(page.references, [])
+        self.assertNotRegex(text, r"https?://|@import|url\(")
+        data = [body for attributes, body in page.scripts if attributes.get("id") == "data"]
+        self.assertEqual((len(data), len(page.scripts)), (1, 4))
+        self.assertTrue(text.startswith("<!DOCTYPE html>"))
+        return json.loads(data[0])
+
+    def dot(self, model):
+        """Node lines and edge lines; what is quoted is taken out, which must leave plain syntax."""
+        text = self.explain(model, "dot")
+        bare = re.sub(r'"(?:[^"\\]|\\.)*"', "S", text, flags=re.DOTALL)
+        self.assertNotIn('"', bare)
+        self.assertEqual(bare.count("{"), bare.count("}"))
+        for line in bare.splitlines():
+            self.assertRegex(line, r"^ *(digraph tokamak \{|\}|subgraph cluster_\d+ \{|[a-z0-9]+=[\w.]+;|"
+                                   r"(node|edge|n\d+|n\d+ -> n\d+) \[([a-z]+=[\w.]+(, )?)+\];)$")
+        self.assertNotRegex(text.replace("\n", ""), "[\x00-\x1f\x7f]")
+        return re.findall(r"^ *(n\d+) \[", bare, re.M), re.findall(r"^ *(n\d+) -> (n\d+) \[", bare, re.M)
+
+    def test_data_is_that_of_json(self):
+        for model in (models.branches(), models.odd_names()):
+            self.assertEqual(self.page(model), json.loads(self.explain(model, "json")))
+
+    def test_graph(self):
+        data = json.loads(self.explain(models.branches(), "json"))
+        nodes, edges = data["graph"]["nodes"], data["graph"]["edges"]
+        self.assertEqual([n["name"] for n in nodes if n["role"] == "input"], ["x", "w"])
+        self.assertEqual([n["name"] for n in nodes if n["role"] == "output"], ["y"])
+        operators = [n["name"] for n in nodes if n["role"] == "operator"]
+        self.assertEqual(sorted(operators), ["end", "exp", "left", "meet", "product", "right"])
+        ends = {(nodes[e["producer"]]["name"], nodes[e["consumer"]]["name"]): e for e in edges}
+        self.assertEqual(set(ends), {("x", "exp"), ("exp", "left"), ("exp", "right"), ("left", "meet"), ("right", "meet"),
+                                     ("meet", "product"), ("w", "product"), ("product", "end"), ("end", "y")})
+        self.assertEqual(ends["exp", "left"]["value"], "a")
+        self.assertEqual(ends["exp", "left"]["bytes"], 8 * 8 * 4)
+        for (producer, consumer), edge in ends.items():
+            if edge["decision"] is not None:
+                decision = data["decisions"][edge["decision"]]
+                self.assertEqual((decision["producer"], decision["consumer"]), (producer, consumer))
+        at = {n["name"]: n for n in nodes}
+        self.assertEqual(nodes[at["exp"]["post_dominator"]]["name"], "meet")
+        self.assertEqual(nodes[at["left"]["post_dominator"]]["name"], "meet")
+        self.assertIsNone(at["end"]["post_dominator"])
+        self.assertEqual(at["product"]["flops"], 2 * 8 * 8 * 8)
+
+    def test_groups_apart(self):
+        """Apart, the groups are what runs without fusion."""
+        data = json.loads(self.explain(models.branches(), "json"))
+        for key in ("kernels", "bytes_read", "bytes_written", "weight_bytes"):
+            self.assertEqual(sum(g["apart"][key] for g in data["groups"]), data["totals"]["unfused"][key], key)
+        members = sorted(n["group"] for n in data["graph"]["nodes"] if n["group"] is not None)
+        self.assertEqual(sorted(set(members)), [g["id"] for g in data["groups"]])
+
+    def test_no_cycle(self):
+        for model in (models.branches(), models.large(400)):
+            graph = json.loads(self.explain(model, "json"))["graph"]
+            before = {i: set() for i in range(len(graph["nodes"]))}
+            for edge in graph["edges"]:
+                before[edge["consumer"]].add(edge["producer"])
+            order = list(graphlib.TopologicalSorter(before).static_order())  # raises where there is one
+            self.assertEqual(len(order), len(graph["nodes"]))
+
+    def test_dot(self):
+        nodes, edges = self.dot(models.branches())
+        self.assertEqual((len(nodes), len(edges)), (9, 9))
+        self.assertEqual(set(nodes), {f"n{i}" for i in range(9)})
+
+    def test_odd_names(self):
+        names = {n["name"] for n in self.page(models.odd_names())["graph"]["nodes"]}
+        self.assertLessEqual(set(models.ODD_NAMES), names)
+        nodes, _ = self.dot(models.odd_names())
+        self.assertEqual(len(nodes), len(models.ODD_NAMES) + 2)
+
+    def test_empty(self):
+        data = self.page(models.empty())
+        self.assertEqual(data["groups"], [])
+        self.assertEqual([n["role"] for n in data["graph"]["nodes"]], ["input", "output"])
+        self.assertEqual(self.dot(models.empty()), (["n0", "n1"], [("n0", "n1")]))
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_svg(self):
+        for model, count in ((models.branches(), 9), (models.odd_names(), len(models.ODD_NAMES) + 2), (models.empty(), 2)):
+            root = xml.etree.ElementTree.fromstring(self.explain(model, "svg"))
+            space = "{http://www.w3.org/2000/svg}"
+            self.assertEqual(root.tag, space + "svg")
+            self.assertEqual(len(root.findall(f".//{space}g[@class='node']")), count)
+        root = xml.etree.ElementTree.fromstring(self.explain(models.odd_names(), "svg"))
+        text = "\n".join(t for t in root.itertext())
+        for name in ("a<b>&c", "\"double\" 'single'", "&lt;&amp;", "gr\u00f6\u00dfe \u6f22\u5b57 \U0001F642", "back\\slash\\N\\"):
+            self.assertIn(name, text)
+
+    def test_svg_without_graphviz(self):
+        done = self.run_explain(models.branches(), "svg", env={**os.environ, "PATH": "/nonexistent"})
+        self.assertEqual(done.returncode, 1)
+        message = done.stderr.decode()
+        self.assertEqual(message.count("\n"), 1, message)
+        self.assertIn("apt-get install graphviz", message)
+
+    def test_large(self):
+        data = self.page(models.large())
+        self.assertGreaterEqual(len(data["graph"]["nodes"]), 4000)
+        nodes, edges = self.dot(models.large())
+        self.assertEqual((len(nodes), len(edges)), (len(data["graph"]["nodes"]), len(data["graph"]["edges"])))
+
+
+if __name__ == "__main__":
+    unittest.main()
