@@ -18,22 +18,37 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
-def tensor_value(name, dims):
+FLOAT, BOOL = 1, 9
+
+
+def tensor_value(name, dims, element=FLOAT):
     shape = b"".join(field(1, field(1, dim)) for dim in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))  # float32
+    return field(1, name) + field(2, field(1, field(1, element) + field(2, shape)))
 
 
-def node(op, inputs, outputs, name):
-    return (b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(3, name) +
-            field(4, op))
+def node(op, inputs, outputs, name, graphs=None):
+    """graphs: attribute name -> subgraph."""
+    result = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs)
+    result += field(3, name) + field(4, op)
+    for attribute, graph in (graphs or {}).items():
+        result += field(5, field(1, attribute) + field(6, graph) + field(20, 5))
+    return result
+
+
+def graph_of(nodes, inputs, outputs):
+    """nodes: arguments of `node`; inputs, outputs: arguments of `tensor_value`."""
+    return (b"".join(field(1, node(*n)) for n in nodes) + field(2, "graph") +
+            b"".join(field(11, tensor_value(*i)) for i in inputs) +
+            b"".join(field(12, tensor_value(*o)) for o in outputs))
+
+
+def model_of(graph):
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
 
 
 def model(nodes, inputs, outputs, dims=(8,)):
-    """nodes: (operator, inputs, outputs, name); inputs, outputs: names. All values have shape `dims`."""
-    graph = b"".join(field(1, node(*n)) for n in nodes) + field(2, "main")
-    graph += b"".join(field(11, tensor_value(name, dims)) for name in inputs)
-    graph += b"".join(field(12, tensor_value(name, dims)) for name in outputs)
-    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+    """inputs, outputs: names; all have shape `dims`."""
+    return model_of(graph_of(nodes, [(name, dims) for name in inputs], [(name, dims) for name in outputs]))
 
 
 # Everything that HTML, XML, JSON or Graphviz read as something else.
@@ -50,10 +65,20 @@ def odd_names():
 
 
 def branches():
-    """Two kernels at least: a softmax between elementwise operators, and a value that is read twice."""
-    return model([("Exp", ["x"], ["a"], "exp"), ("Tanh", ["a"], ["b"], "left"), ("Sigmoid", ["a"], ["c"], "right"),
-                  ("Add", ["b", "c"], ["d"], "meet"), ("MatMul", ["d", "w"], ["e"], "product"), ("Relu", ["e"], ["y"], "end")],
-                 ["x", "w"], ["y"], (8, 8))
+    """A value that is read twice, whose paths meet again, in front of a matrix product."""
+    nodes = [("Exp", ["x"], ["a"], "exp"), ("Tanh", ["a"], ["b"], "left"), ("Sigmoid", ["a"], ["c"], "right"),
+             ("Add", ["b", "c"], ["d"], "meet"), ("MatMul", ["d", "w"], ["e"], "product"), ("Relu", ["e"], ["y"], "end")]
+    return model(nodes, ["x", "w"], ["y"], (8, 8))
+
+
+def control_flow():
+    """Both branches of an If read a value from outside."""
+    taken = graph_of([("Add", ["a", "x"], ["t"], "sum"), ("Exp", ["t"], ["u"], "raised")], [], [("u", (8,))])
+    other = graph_of([("Mul", ["a", "a"], ["v"], "square")], [], [("v", (8,))])
+    nodes = [("Tanh", ["x"], ["a"], "outside"),
+             ("If", ["c"], ["b"], "choice", {"then_branch": taken, "else_branch": other}),
+             ("Relu", ["b"], ["y"], "behind")]
+    return model_of(graph_of(nodes, [("x", (8,)), ("c", (), BOOL)], [("y", (8,))]))
 
 
 def empty():

@@ -108,6 +108,19 @@ class Formats(Explain):
             order = list(graphlib.TopologicalSorter(before).static_order())  # raises where there is one
             self.assertEqual(len(order), len(graph["nodes"]))
 
+    def test_control_flow(self):
+        graph = json.loads(self.explain(models.control_flow(), "json"))["graph"]
+        at = {n["name"]: n for n in graph["nodes"]}
+        names = [n["name"] for n in graph["nodes"]]
+        self.assertEqual({name: names[n["inside"]] for name, n in at.items() if n["inside"] is not None},
+                         {"sum": "choice", "raised": "choice", "square": "choice"})
+        self.assertIsNone(at["choice"]["group"])
+        ends = {(names[e["producer"]], names[e["consumer"]]) for e in graph["edges"]}
+        self.assertLessEqual({("outside", "sum"), ("x", "sum"), ("sum", "raised"), ("raised", "choice"),
+                              ("outside", "square"), ("square", "choice"), ("c", "choice"), ("choice", "behind")}, ends)
+        self.page(models.control_flow())
+        self.dot(models.control_flow())
+
     def test_dot(self):
         nodes, edges = self.dot(models.branches())
         self.assertEqual((len(nodes), len(edges)), (9, 9))
@@ -127,14 +140,15 @@ class Formats(Explain):
 
     @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
     def test_svg(self):
-        for model, count in ((models.branches(), 9), (models.odd_names(), len(models.ODD_NAMES) + 2), (models.empty(), 2)):
+        odd = len(models.ODD_NAMES) + 2
+        for model, count in ((models.branches(), 9), (models.odd_names(), odd), (models.empty(), 2)):
             root = xml.etree.ElementTree.fromstring(self.explain(model, "svg"))
             space = "{http://www.w3.org/2000/svg}"
             self.assertEqual(root.tag, space + "svg")
             self.assertEqual(len(root.findall(f".//{space}g[@class='node']")), count)
         root = xml.etree.ElementTree.fromstring(self.explain(models.odd_names(), "svg"))
         text = "\n".join(t for t in root.itertext())
-        for name in ("a<b>&c", "\"double\" 'single'", "&lt;&amp;", "gr\u00f6\u00dfe \u6f22\u5b57 \U0001F642", "back\\slash\\N\\"):
+        for name in models.ODD_NAMES[1:6]:
             self.assertIn(name, text)
 
     def test_svg_without_graphviz(self):
@@ -143,6 +157,14 @@ class Formats(Explain):
         message = done.stderr.decode()
         self.assertEqual(message.count("\n"), 1, message)
         self.assertIn("apt-get install graphviz", message)
+
+    def test_svg_where_graphviz_fails(self):
+        with open(self.path("dot"), "w") as file:
+            file.write("#!/bin/sh\necho 'no layout' >&2\nexit 3\n")
+        os.chmod(self.path("dot"), 0o755)
+        done = self.run_explain(models.branches(), "svg", env={**os.environ, "PATH": self.folder.name})
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertIn("no layout", done.stderr.decode())
 
     def test_large(self):
         data = self.page(models.large())
