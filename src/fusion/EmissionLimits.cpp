@@ -19,8 +19,7 @@ static Operation *tiledAnchor(Operation *op) {
   return nullptr;
 }
 
-/// Whether `op` holds one of the loop nests of which a kernel has at most one.
-static bool holdsAnchorNest(Operation *op) {
+bool fusion::holdsAnchorNest(Operation *op) {
   if (llvm::isa<tk::WindowOp>(op) || tiledAnchor(op))
     return true;
   auto composite = llvm::dyn_cast<tk::CompositeOp>(op);

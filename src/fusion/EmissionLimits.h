@@ -11,4 +11,8 @@ namespace tokamak::fusion {
 /// kernel.
 bool canEmit(llvm::ArrayRef<mlir::Operation *> group, std::string *why);
 
+/// Whether `op` (or its composite body) holds one of the loop nests of which a kernel has at most one: a
+/// convolution, a matrix product or a window.
+bool holdsAnchorNest(mlir::Operation *op);
+
 } // namespace tokamak::fusion

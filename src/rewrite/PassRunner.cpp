@@ -42,8 +42,11 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));
   add(createEliminateDeadCodePass(state));
-  // Groups: each operator alone, or by the published baseline (`full` is the baseline so far).
+  // Groups: each operator alone, or by the published baseline, ...
   add(fuses ? createPartitionDominatorPass(state) : createPartitionNonePass(state));
+  // ... which `full` goes beyond: reductions share a kernel with what surrounds them.
+  if (options.fusion == FusionMode::Full)
+    add(createMergeRowsPass(state));
   // One region operation a group.
   add(createOutlineGroupsPass());
 }
@@ -54,7 +57,7 @@ static constexpr llvm::StringLiteral indispensable = "outline-groups";
 std::vector<PassListing> tokamak::listPasses() {
   std::vector<PassListing> listing;
   llvm::StringSet<> seen;
-  for (FusionMode mode : {FusionMode::Dominator, FusionMode::None}) {
+  for (FusionMode mode : {FusionMode::Full, FusionMode::None}) {
     OpPassManager passes(ModuleOp::getOperationName());
     PipelineOptions options;
     options.fusion = mode;

@@ -17,6 +17,7 @@ std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nu
 std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionNonePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createMergeRowsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createOutlineGroupsPass();
 std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass();
 

@@ -47,6 +47,9 @@ def PartitionNone : Tk_Pass<"partition-none", "PartitionNone"> {
 def PartitionDominator : Tk_Pass<"partition-dominator", "PartitionDominator"> {
   let summary = "Groups operators by the post-dominator tree, as the published baseline does (--fusion dominator).";
 }
+def MergeRows : Tk_Pass<"merge-rows", "MergeRows"> {
+  let summary = "Merges groups around reductions that still run row by row (--fusion full).";
+}
 def OutlineGroups : Tk_Pass<"outline-groups", "OutlineGroups"> {
   let summary = "Turns each group, and each operator without one, into a tk.fusion region.";
 }

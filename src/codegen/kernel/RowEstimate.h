@@ -1,0 +1,16 @@
+//===- RowEstimate.h - what a group would be as a row kernel ------------------------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "ir/Tk.h"
+
+namespace tokamak::codegen {
+
+struct RowEstimate {
+  int64_t rows = 1;         ///< iterations of the outer loops, the tasks that threads share
+  int64_t scratchBytes = 0; ///< values kept while a row is worked on
+};
+
+/// For a group without anchors; operands and results count as row-major.
+RowEstimate estimateRows(tk::FusionOp group, const TargetDescription &target);
+
+} // namespace tokamak::codegen

@@ -1,0 +1,253 @@
+//===- MergeRows.cpp - reductions share a kernel with what surrounds them -------------------------===//
+// The baseline never fuses a reduction into what follows it, so a layer norm in primitive pieces is four
+// kernels that read the same row four times. Here neighbouring groups of elementwise work and reductions
+// merge where the result still runs row by row: every row stays in the cache between its first reading and
+// its last writing. A value that others need becomes one more result of the kernel.
+#include "analysis/Blocks.h"
+#include "analysis/TargetDescription.h"
+#include "codegen/expression/Register.h"
+#include "codegen/kernel/RowEstimate.h"
+#include "fusion/EmissionLimits.h"
+#include "fusion/Groups.h"
+#include "fusion/NodeNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "rewrite/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tokamak {
+#define GEN_PASS_DEF_MERGEROWS
+#include "rewrite/Passes.h.inc"
+} // namespace tokamak
+
+using namespace mlir;
+using namespace tokamak;
+
+namespace {
+
+using Members = llvm::SmallVector<Operation *>;
+
+/// Elementwise work, reductions, and operators made of both (softmax, norms).
+bool runsByRows(Operation *op) {
+  if (fusion::holdsAnchorNest(op))
+    return false;
+  if (isa<tk::CompositeOp, tk::ReduceOp, tk::ArgReduceOp>(op))
+    return true;
+  auto kind = dyn_cast<tk::FusionKindInterface>(op);
+  return kind && kind.getFusionKind() <= FusionKind::Broadcast;
+}
+
+/// The members as a tk.fusion in a module of its own, for the emitter to judge.
+OwningOpRef<ModuleOp> copyAsGroup(const Members &members) {
+  Location loc = members.front()->getLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  llvm::SmallPtrSet<Operation *, 16> inside(members.begin(), members.end());
+  llvm::SetVector<Value> inputs, outputs, scalars;
+  for (Operation *op : members) {
+    for (Value operand : op->getOperands()) {
+      Operation *definition = operand.getDefiningOp();
+      if (isa_and_nonnull<tk::ConstantOp>(definition) && tk::tensorType(operand).getNumElements() == 1)
+        scalars.insert(operand);
+      else if (!inside.contains(definition))
+        inputs.insert(operand);
+    }
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        outputs.insert(result);
+  }
+  auto types = llvm::to_vector(llvm::map_range(inputs, [](Value v) { return v.getType(); }));
+  auto unknown = builder.create<UnrealizedConversionCastOp>(loc, types, ValueRange());
+  auto group = builder.create<tk::FusionOp>(loc, ValueRange(outputs.getArrayRef()).getTypes(),
+                                            unknown.getResults(), builder.getStringAttr("candidate"));
+  Block &body = group.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, body.addArgument(input.getType(), loc));
+  builder.setInsertionPointToStart(&body);
+  for (Value scalar : scalars)
+    builder.clone(*scalar.getDefiningOp(), mapping);
+  for (Operation *op : members)
+    builder.clone(*op, mapping);
+  llvm::SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(mapping.lookup(output));
+  builder.create<tk::YieldOp>(loc, yielded);
+  return module;
+}
+
+/// The groups of one block while they merge.
+class RowMerger {
+public:
+  /// `next` is a group number that nobody has; it is counted up.
+  RowMerger(Block &block, const TargetDescription &target, PassState &state, int64_t &next)
+      : block(block), target(target), state(state) {
+    for (Operation &op : block) {
+      if (!fusion::isGroupable(&op))
+        continue;
+      if (!groupOf(&op)) // alone so far
+        fusion::setGroup(&op, next++);
+      groups[*groupOf(&op)].push_back(&op);
+    }
+  }
+
+  void run() {
+    // Producers first; a merged group is tried again with its new neighbours.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Operation &op : block) {
+        for (Value result : op.getResults())
+          for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
+            changed |= tryMerge(&op, user);
+      }
+    }
+  }
+
+private:
+  std::optional<int64_t> groupOf(Operation *op) const {
+    auto number =
+        op->getBlock() == &block ? op->getAttrOfType<IntegerAttr>(fusion::groupAttribute) : IntegerAttr();
+    return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
+  }
+
+  bool tryMerge(Operation *producer, Operation *consumer) {
+    auto from = groupOf(producer), to = groupOf(consumer);
+    if (!from || !to || *from == *to || refused.contains({*from, *to}))
+      return false;
+    Members merged = groups[*from];
+    llvm::append_range(merged, groups[*to]);
+    llvm::sort(merged, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    std::string detail;
+    if (!llvm::all_of(merged, runsByRows) || !isWorthwhile(*from, *to, merged, detail) ||
+        closesCycle(merged) || !state.fuel.take("merge-rows", consumer->getLoc())) {
+      refused.insert({*from, *to});
+      return false;
+    }
+    llvm::SmallPtrSet<Operation *, 16> producers(groups[*from].begin(), groups[*from].end());
+    for (Operation *op : groups[*to])
+      for (Value operand : op->getOperands())
+        if (Operation *definition = operand.getDefiningOp(); definition && producers.contains(definition))
+          logMerge(definition, op, detail);
+    for (Operation *op : groups[*from])
+      fusion::setGroup(op, *to);
+    groups[*to] = std::move(merged);
+    groups.erase(*from);
+    return true;
+  }
+
+  codegen::RowEstimate estimate(const Members &members) {
+    OwningOpRef<ModuleOp> copy = copyAsGroup(members);
+    return codegen::estimateRows(*copy->getOps<tk::FusionOp>().begin(), target);
+  }
+
+  /// Merging saves writing and reading the values between the groups. It must not lose the rows that threads
+  /// share, nor need more scratch than the cache keeps beside what streams through.
+  bool isWorthwhile(int64_t from, int64_t to, const Members &merged, std::string &detail) {
+    if (llvm::none_of(merged,
+                      [](Operation *op) { return isa<tk::ReduceOp, tk::ArgReduceOp, tk::CompositeOp>(op); }))
+      return false; // elementwise work alone is the baseline's business
+    codegen::RowEstimate together = estimate(merged);
+    int64_t apart = std::min(estimate(groups[from]).rows, estimate(groups[to]).rows);
+    int64_t wanted = std::min<int64_t>(apart, enoughRows);
+    detail = std::to_string(together.rows) + " rows, " + std::to_string(together.scratchBytes) +
+             " bytes of scratch";
+    return together.rows >= wanted && together.scratchBytes <= target.l2Bytes / 4;
+  }
+
+  /// Whether a path leads from a member through the outside to another member.
+  bool closesCycle(const Members &merged) {
+    llvm::SmallPtrSet<Operation *, 16> inside(merged.begin(), merged.end());
+    llvm::DenseSet<int64_t> behindGroups;
+    llvm::SmallPtrSet<Operation *, 16> behind;
+    // To a fixed point: a group depends on all that any of its members depends on.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Operation &op : block) {
+        bool isInside = inside.contains(&op), depends = false;
+        op.walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands()) {
+            Operation *definition = operand.getDefiningOp();
+            if (!definition || definition->getBlock() != &block)
+              continue;
+            auto group = groupOf(definition);
+            depends |= behind.contains(definition) || (group && behindGroups.contains(*group)) ||
+                       (!isInside && inside.contains(definition));
+          }
+        });
+        if (!depends)
+          continue;
+        if (isInside)
+          return true;
+        changed |= behind.insert(&op).second;
+        if (auto group = groupOf(&op))
+          changed |= behindGroups.insert(*group).second;
+      }
+    }
+    return false;
+  }
+
+  void logMerge(Operation *producer, Operation *consumer, const std::string &detail) {
+    if (!state.decisions)
+      return;
+    Decision fused = fusion::newDecision(producer, consumer);
+    fused.fused = true;
+    fused.reason = Reason::Fused;
+    fused.detail = detail;
+    for (Decision &known : state.decisions->decisions)
+      if (known.producer == fused.producer && known.consumer == fused.consumer) {
+        known = fused;
+        return;
+      }
+    state.decisions->decisions.push_back(fused);
+  }
+
+  /// Rows beyond which more parallelism is of no use.
+  static constexpr int64_t enoughRows = 32;
+
+  Block &block;
+  const TargetDescription &target;
+  PassState &state;
+  llvm::MapVector<int64_t, Members> groups;
+  llvm::DenseSet<std::pair<int64_t, int64_t>> refused;
+};
+
+struct MergeRows : tokamak::impl::MergeRowsBase<MergeRows> {
+  explicit MergeRows(PassStatePtr state) : state(std::move(state)) {}
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MergeRowsBase::getDependentDialects(registry);
+    codegen::registerExpressionModels(registry);
+    // Candidates are emitted on trial.
+    registry.insert<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    auto target = TargetDescription::forCpu("native");
+    if (!target) {
+      getOperation()->emitError(llvm::toString(target.takeError()));
+      return signalPassFailure();
+    }
+    int64_t next = 0;
+    getOperation().walk([&](Operation *op) {
+      if (auto number = op->getAttrOfType<IntegerAttr>(fusion::groupAttribute))
+        next = std::max(next, number.getInt() + 1);
+    });
+    analysis::forEachGraphBlock(getOperation(),
+                                [&](Block &block) { RowMerger(block, *target, *state, next).run(); });
+  }
+
+  PassStatePtr state;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tokamak::createMergeRowsPass(PassStatePtr state) {
+  return std::make_unique<MergeRows>(orFresh(std::move(state)));
+}

@@ -1,0 +1,58 @@
+// Beyond the baseline: reductions share a kernel with the elementwise work around them, row by row.
+// RUN: tokamak-opt %s --partition-dominator --merge-rows --outline-groups | FileCheck %s
+
+// A layer norm in primitive pieces: the baseline makes four kernels, rows make one.
+// CHECK-LABEL: func.func @layer_norm
+// CHECK-NEXT: %[[R:.*]] = tk.fusion {{.*}}(%arg0)
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[R]]
+func.func @layer_norm(%x: tensor<40x64xf32>) -> tensor<40x64xf32> {
+  %n = tk.constant dense<64.0> : tensor<f32>
+  %e = tk.constant dense<1.0e-5> : tensor<f32>
+  %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<40x64xf32>) -> tensor<40x1xf32>
+  %m = tk.div %s, %n : (tensor<40x1xf32>, tensor<f32>) -> tensor<40x1xf32>
+  %d = tk.sub %x, %m : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
+  %q = tk.mul %d, %d : (tensor<40x64xf32>, tensor<40x64xf32>) -> tensor<40x64xf32>
+  %t = tk.reduce %q {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<40x64xf32>) -> tensor<40x1xf32>
+  %v = tk.div %t, %n : (tensor<40x1xf32>, tensor<f32>) -> tensor<40x1xf32>
+  %w = tk.add %v, %e : (tensor<40x1xf32>, tensor<f32>) -> tensor<40x1xf32>
+  %u = tk.sqrt %w : (tensor<40x1xf32>) -> tensor<40x1xf32>
+  %r = tk.div %d, %u : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
+  return %r : tensor<40x64xf32>
+}
+
+// A value that others need is one more result of the kernel.
+// CHECK-LABEL: func.func @interior_output
+// CHECK-NEXT: %[[R:.*]]:2 = tk.fusion
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[R]]#{{.}}, %[[R]]#{{.}}
+func.func @interior_output(%x: tensor<40x64xf32>) -> (tensor<40x1xf32>, tensor<40x64xf32>) {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<max>, axes = array<i64: 1>, keep_dims = true} : (tensor<40x64xf32>) -> tensor<40x1xf32>
+  %d = tk.sub %x, %s : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
+  return %s, %d : tensor<40x1xf32>, tensor<40x64xf32>
+}
+
+// Reductions of different axes have no row in common that threads could share: they stay apart.
+// CHECK-LABEL: func.func @no_common_rows
+// CHECK: tk.fusion
+// CHECK: tk.fusion
+// CHECK: return
+func.func @no_common_rows(%x: tensor<40x64xf32>) -> tensor<64xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<40x64xf32>) -> tensor<40x1xf32>
+  %d = tk.mul %x, %s : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
+  %r = tk.reduce %d {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = false} : (tensor<40x64xf32>) -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+
+// A path through a library call would make the merged group depend on itself.
+// CHECK-LABEL: func.func @cycle
+// CHECK: tk.fusion
+// CHECK: tk.cumsum
+// CHECK: tk.fusion
+func.func @cycle(%x: tensor<40x64xf32>) -> tensor<40x64xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<max>, axes = array<i64: 1>, keep_dims = true} : (tensor<40x64xf32>) -> tensor<40x1xf32>
+  %c = tk.cumsum %s {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<40x1xf32>) -> tensor<40x1xf32>
+  %a = tk.add %s, %c : (tensor<40x1xf32>, tensor<40x1xf32>) -> tensor<40x1xf32>
+  %d = tk.sub %x, %a : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
+  return %d : tensor<40x64xf32>
+}
