@@ -34,6 +34,11 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   add(createEliminateCommonSubexpressionsPass(state));
   // Nothing dead may count as a user.
   add(createEliminateDeadCodePass(state));
+  // Rules that the user gave, and the constants that they leave to be folded.
+  if (options.fusion == FusionMode::Full && !options.rules.empty()) {
+    add(createApplyRulesPass(options.rules, options.trustRules, state));
+    add(createFoldConstantsPass(state));
+  }
   // Inference batch norms go into the convolution before them, ...
   add(createFoldBatchNormPass(state));
   // ... or become two elementwise operators, where those are fused.
@@ -61,6 +66,7 @@ std::vector<PassListing> tokamak::listPasses() {
     OpPassManager passes(ModuleOp::getOperationName());
     PipelineOptions options;
     options.fusion = mode;
+    options.rules = {""}; // none to be read: the pass is listed, not run
     buildPipeline(passes, options, std::make_shared<PassState>());
     for (Pass &pass : passes)
       if (seen.insert(pass.getArgument()).second)
@@ -121,6 +127,8 @@ LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &optio
     *options.fuelUsed = state->fuel.used();
   if (options.lastApplied)
     *options.lastApplied = state->fuel.last();
+  if (options.inputFault)
+    *options.inputFault = state->inputFault;
   return result;
 }
 

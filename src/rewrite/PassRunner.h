@@ -21,6 +21,9 @@ struct PipelineOptions {
   FusionMode fusion = FusionMode::Full;
   /// Arguments of passes to leave out (`--disable-pass`). An unknown or indispensable one is an error.
   std::vector<std::string> disabledPasses;
+  /// Files of rewrite rules, or names of shipped ones, to be applied in order (`--rules`); `full` only.
+  std::vector<std::string> rules;
+  bool trustRules = false;       ///< do not compare them with the evaluator
   int64_t fuel = -1;             ///< applied rewrites and merges at most; negative: no limit
   bool printAfterChange = false; ///< the graph, on standard error, after each pass that changed it
   bool timing = false;           ///< a table of times on standard error
@@ -30,6 +33,7 @@ struct PipelineOptions {
   std::vector<std::pair<std::string, std::string>> *removed = nullptr; ///< see RemovedLog::removedFrom
   int64_t *fuelUsed = nullptr;
   std::string *lastApplied = nullptr; ///< see Fuel::last
+  bool *inputFault = nullptr;         ///< see PassState::inputFault
 };
 
 /// Rewrites and partitions `module` (one func.func @main of tk operators). Failures are reported as

@@ -64,6 +64,7 @@ struct PassState {
   Fuel fuel;
   RemovedLog removed;
   DecisionLog *decisions = nullptr; ///< null: nobody asks
+  bool inputFault = false;          ///< a pass failed because of what the user gave to it (a rule file)
 };
 using PassStatePtr = std::shared_ptr<PassState>;
 inline PassStatePtr orFresh(PassStatePtr state) {

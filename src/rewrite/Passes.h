@@ -12,6 +12,11 @@ namespace tokamak {
 std::unique_ptr<mlir::Pass> createFoldConstantsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSimplifyMovementChainsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createEliminateCommonSubexpressionsPass(PassStatePtr state = nullptr);
+/// `rules`: files, or names of shipped rules; `trust`: they are not compared with the evaluator.
+std::unique_ptr<mlir::Pass> createApplyRulesPass(std::vector<std::string> rules, bool trust,
+                                                 PassStatePtr state = nullptr);
+/// With the rules of its own options, for tokamak-opt.
+std::unique_ptr<mlir::Pass> createApplyRulesPass();
 std::unique_ptr<mlir::Pass> createFoldBatchNormPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nullptr);

@@ -27,6 +27,12 @@ def EliminateCommonSubexpressions
     : Tk_Pass<"eliminate-common-subexpressions", "EliminateCommonSubexpressions"> {
   let summary = "Computes equal operators on equal operands once.";
 }
+def ApplyRules : Tk_Pass<"apply-rules", "ApplyRules"> {
+  let summary = "Applies the rewrite rules of --rules, each compared with the evaluator first.";
+  let dependentDialects = ["::tokamak::tk::TkDialect", "::mlir::pdl::PDLDialect"];
+  let options = [ListOption<"rules", "rules", "std::string", "files FILE.pdll, or names of shipped rules">,
+                 Option<"trust", "trust", "bool", "false", "do not compare the rules with the evaluator">];
+}
 def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
   let summary = "Merges an inference batch norm into the weights and the bias of the convolution that it alone follows.";
 }

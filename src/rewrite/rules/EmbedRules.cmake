@@ -1,0 +1,13 @@
+# Writes OUTPUT, a C++ file with the text of the prelude and of each compiled rule file (FILES, separated by commas).
+string(REPLACE "," ";" FILES "${FILES}")
+file(READ "${PRELUDE}" prelude)
+set(text "// Made by EmbedRules.cmake.\n#include \"rewrite/rules/ShippedRules.h\"\nusing namespace tokamak::rules;\n")
+string(APPEND text "llvm::StringRef tokamak::rules::preludeText() {\n  return R\"PDLL(${prelude})PDLL\";\n}\n")
+string(APPEND text "llvm::ArrayRef<ShippedRules> tokamak::rules::shippedRules() {\n  static const ShippedRules all[] = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name "${file}" NAME_WE)
+  file(READ "${file}" rules)
+  string(APPEND text "    {\"${name}\", R\"PDLL(${rules})PDLL\"},\n")
+endforeach()
+string(APPEND text "  };\n  return all;\n}\n")
+file(WRITE "${OUTPUT}" "${text}")
