@@ -120,6 +120,8 @@ struct SessionOptions {
   int threads = 0;                  ///< that one run may use, the caller's included; 0: one a core
   size_t cachedPrograms =
       8; ///< compiled programs kept, one a set of shapes; the least recently used goes first
+  std::vector<std::string> rules;   ///< files of rewrite rules (docs/rules.md), or names of shipped ones
+  bool trustRules = false;          ///< do not compare rules with the reference evaluator
 
   // For finding faults.
   std::vector<std::string> disabledPasses;        ///< by name, as `tokamak run --list-passes` prints them

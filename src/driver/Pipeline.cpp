@@ -75,13 +75,19 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   PipelineOptions passes;
   passes.fusion = static_cast<FusionMode>(options.fusion);
   passes.disabledPasses = options.disabledPasses;
+  passes.rules = options.rules;
+  passes.trustRules = options.trustRules;
   passes.fuel = options.fuel;
   passes.printAfterChange = options.printAfterChange;
   passes.timing = options.timing;
   passes.decisions = &result.decisions;
   passes.removed = &result.removed;
-  if (mlir::failed(runPipeline(*result.module, passes)))
-    return internalFault(diagnostics.firstError("a pass failed without saying why"));
+  bool isInputFault = false;
+  passes.inputFault = &isInputFault;
+  if (mlir::failed(runPipeline(*result.module, passes))) {
+    std::string error = diagnostics.firstError("a pass failed without saying why");
+    return isInputFault ? inputFault(error) : internalFault(error);
+  }
   return llvm::Error::success();
 }
 

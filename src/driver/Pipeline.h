@@ -18,6 +18,8 @@ struct CompileOptions {
   Fusion fusion = Fusion::Full;
   std::string targetCpu = "native";
   std::vector<std::string> disabledPasses;
+  std::vector<std::string> rules; ///< see SessionOptions
+  bool trustRules = false;
   int64_t fuel = -1; ///< rewrites and fusions applied at most; -1: all
   bool printAfterChange = false;
   bool timing = false;

@@ -104,6 +104,8 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<S
   compile.import.bound = bound;
   compile.fusion = options.fusion;
   compile.targetCpu = options.targetCpu;
+  compile.rules = options.rules;
+  compile.trustRules = options.trustRules;
   compile.disabledPasses = options.disabledPasses;
   compile.fuel = options.fuel;
   compile.printAfterChange = options.printAfterChange;

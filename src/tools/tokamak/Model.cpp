@@ -43,6 +43,8 @@ Result<LoadedModel> loadModel(const ModelOptions &options) {
   }
   compile.fusion = options.fusionMode();
   compile.targetCpu = options.targetCpu;
+  compile.rules = options.rules;
+  compile.trustRules = options.trustRules;
   compile.disabledPasses = options.disabledPasses;
   compile.fuel = options.fuel;
   compile.printAfterChange = options.printAfterChange;

@@ -52,6 +52,14 @@ void ModelOptions::addTo(CLI::App &command) {
                   "native, x86-64-v3, x86-64-v4 or any x86-64 CPU that LLVM knows with AVX2 and FMA")
       ->type_name("CPU")
       ->capture_default_str();
+  command
+      .add_option("--rules", rules,
+                  "Apply the rewrite rules of a file (docs/rules.md), or shipped ones by name; with --fusion full")
+      ->type_name("FILE.pdll")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--trust-rules", trustRules, "Do not compare rules with the reference evaluator first");
   const char *developer = "Finding faults";
   command.add_option("--disable-pass", disabledPasses, "Leave a pass out (may be repeated)")
       ->type_name("PASS")
@@ -82,6 +90,8 @@ SessionOptions ModelOptions::sessionOptions() const {
   SessionOptions options;
   options.fusion = fusionMode();
   options.targetCpu = targetCpu;
+  options.rules = rules;
+  options.trustRules = trustRules;
   options.disabledPasses = disabledPasses;
   options.fuel = fuel;
   options.printAfterChange = printAfterChange;

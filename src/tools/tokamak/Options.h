@@ -11,6 +11,8 @@ struct ModelOptions {
   std::vector<std::string> shapes, bindings;
   std::string fusion = "full";
   std::string targetCpu = "native";
+  std::vector<std::string> rules;
+  bool trustRules = false;
   std::vector<std::string> disabledPasses;
   int64_t fuel = -1;
   bool printAfterChange = false;
