@@ -167,6 +167,30 @@ static Value narrowToOdd(OpBuilder &b, Location loc, Value value) {
   return b.create<arith::BitcastOp>(loc, f32, b.create<arith::SelectOp>(loc, inexact, odd, bits));
 }
 
+/// An integer of 32 or 64 bits as a float whose later rounding to half precision is the rounding of the
+/// integer.
+static Value integerToOdd(OpBuilder &b, Location loc, Value value, bool isNatural) {
+  Type f64 = like(value.getType(), b.getF64Type()), i64 = like(value.getType(), b.getI64Type());
+  if (cast<IntegerType>(getElementTypeOrSelf(value.getType())).getWidth() == 64) {
+    // Beyond 53 bits a double rounds as well: there, gather the lowest 12 bits in one that it keeps.
+    auto number = [&](int64_t v) { return numberLike(b, loc, i64, v); };
+    Value low = b.create<arith::AndIOp>(loc, value, number(0xfff));
+    Value isWhole = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, low, number(0));
+    Value sticky = b.create<arith::SelectOp>(loc, isWhole, number(0), number(0x800));
+    Value gathered = b.create<arith::OrIOp>(loc, b.create<arith::XOrIOp>(loc, value, low), sticky);
+    Value top = b.create<arith::ShRSIOp>(loc, value, number(52));
+    Value isSmall = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, top, number(0));
+    if (!isNatural) {
+      Value isSmallNegative = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, top, number(-1));
+      isSmall = b.create<arith::OrIOp>(loc, isSmall, isSmallNegative);
+    }
+    value = b.create<arith::SelectOp>(loc, isSmall, value, gathered);
+  }
+  value = isNatural ? Value(b.create<arith::UIToFPOp>(loc, f64, value))
+                    : Value(b.create<arith::SIToFPOp>(loc, f64, value));
+  return narrowToOdd(b, loc, value);
+}
+
 /// Float to integer of `width` bits. Values outside int64 give the int64 minimum, as x86 conversions do;
 /// narrower results wrap.
 static Value floatToInt(OpBuilder &b, Location loc, Value value, Type target, bool toUnsigned64) {
@@ -208,11 +232,15 @@ Value ElementBuilder::cast(Value value, DataType from, DataType to, bool saturat
   }
   if (isFloat(to)) {
     if (!isFloat(from)) {
-      Value wide = value;
-      if (isUnsigned(from) || from == DataType::Bool)
-        value = b.create<arith::UIToFPOp>(loc, target, wide);
+      bool isNatural = isUnsigned(from) || from == DataType::Bool;
+      // A float holds 24 bits: of more, the ones that decide a later rounding to half precision would be
+      // lost.
+      bool roundsTwice = (to == DataType::Float16 || to == DataType::BFloat16) && byteSize(from) > 2;
+      if (roundsTwice)
+        value = integerToOdd(b, loc, value, isNatural);
       else
-        value = b.create<arith::SIToFPOp>(loc, target, wide);
+        value = isNatural ? Value(b.create<arith::UIToFPOp>(loc, target, value))
+                          : Value(b.create<arith::SIToFPOp>(loc, target, value));
     } else if (from == DataType::Float64) {
       bool toHalf = to == DataType::Float16 || to == DataType::BFloat16;
       value = toHalf ? narrowToOdd(b, loc, value) : Value(b.create<arith::TruncFOp>(loc, target, value));
@@ -240,26 +268,8 @@ Value ElementBuilder::cast(Value value, DataType from, DataType to, bool saturat
     }
     return floatToInt(b, loc, value, target, to == DataType::UInt64);
   }
+  // Integers wrap, saturating or not.
   unsigned fromWidth = mlir::cast<IntegerType>(getElementTypeOrSelf(value.getType())).getWidth();
-  if (saturate) {
-    // Clamp in 64 bits; only uint64 sources may exceed int64.
-    bool fromUnsigned = isUnsigned(from) || from == DataType::Bool;
-    Type i64 = like(value.getType(), b.getI64Type());
-    Value wide = value;
-    if (fromWidth < 64)
-      wide = fromUnsigned ? Value(b.create<arith::ExtUIOp>(loc, i64, value))
-                          : Value(b.create<arith::ExtSIOp>(loc, i64, value));
-    APInt top = (isUnsigned(to) ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width)).zext(64);
-    APInt bottom = isUnsigned(to) ? APInt(64, 0) : APInt::getSignedMinValue(width).sext(64);
-    if (fromUnsigned) {
-      wide = b.create<arith::MinUIOp>(loc, wide, numberLike(b, loc, i64, top));
-    } else {
-      wide = b.create<arith::MaxSIOp>(loc, wide, numberLike(b, loc, i64, bottom));
-      if (to != DataType::UInt64)
-        wide = b.create<arith::MinSIOp>(loc, wide, numberLike(b, loc, i64, top));
-    }
-    return width == 64 ? wide : Value(b.create<arith::TruncIOp>(loc, target, wide));
-  }
   if (fromWidth == width)
     return value;
   if (fromWidth > width)

@@ -98,6 +98,19 @@ Index ElementBuilder::positionOf(const Buffer &buffer, ArrayRef<Index> index) {
   return linearize(indices, physical, buffer.layout.physicalShape(buffer.shape));
 }
 
+/// Whether every value of the index is in the buffer's memory, padding included.
+bool ElementBuilder::staysInside(const Buffer &buffer, ArrayRef<Index> index) {
+  for (size_t axis = 0; axis < buffer.shape.size(); ++axis) {
+    Range r = indices.range(index[axis]);
+    int64_t extent = buffer.shape[axis];
+    if (buffer.layout.isBlocked() && axis == 1)
+      extent = (extent + buffer.layout.block - 1) / buffer.layout.block * buffer.layout.block;
+    if (r.low < 0 || r.high >= extent)
+      return false;
+  }
+  return true;
+}
+
 /// Address of a uniform position; `guard` (i1 or null) false gives the address of element 0.
 Value ElementBuilder::pointerTo(const Buffer &buffer, const Index &position, Value guard) {
   Type element = storageScalar(buffer.type);
@@ -132,15 +145,16 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
   Type scalar = storageScalar(buffer.type);
   auto alignment = static_cast<unsigned>(byteSize(buffer.type));
   std::optional<int64_t> stride = indices.laneStride(position);
-  bool vectorMask = currentMask && isa<VectorType>(currentMask.getType());
-  Value scalarMask = currentMask && !vectorMask ? currentMask : Value();
+  Value mask = channelLanes && !staysInside(buffer, index) ? andMask(currentMask, channelLanes) : currentMask;
+  bool vectorMask = mask && isa<VectorType>(mask.getType());
+  Value scalarMask = mask && !vectorMask ? mask : Value();
   ++(laneCount == 1 || stride == 0 || stride == 1 ? regularAccesses : irregularAccesses);
   if (laneCount == 1 || stride == 0) {
     // One address for all lanes. Under a lane mask some lane may be off, but then so may the address be:
     // guard by any.
     Value guard = scalarMask;
     if (vectorMask)
-      guard = b.create<vector::ReductionOp>(loc, vector::CombiningKind::OR, currentMask);
+      guard = b.create<vector::ReductionOp>(loc, vector::CombiningKind::OR, mask);
     Value value = b.create<LLVM::LoadOp>(loc, scalar, pointerTo(buffer, position, guard), alignment);
     return splat(toCompute(value, buffer.type));
   }
@@ -152,11 +166,10 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
                    [&](auto &term) { return indices.atom(term.first).kind == IndexSpace::Kind::Lane; });
     Value address = pointerTo(buffer, first, nullptr);
     Value value;
-    if (currentMask) {
+    if (mask) {
       Value lanesOn =
-          vectorMask
-              ? currentMask
-              : b.create<vector::BroadcastOp>(loc, VectorType::get({laneCount}, b.getI1Type()), currentMask);
+          vectorMask ? mask
+                     : b.create<vector::BroadcastOp>(loc, VectorType::get({laneCount}, b.getI1Type()), mask);
       value = b.create<LLVM::MaskedLoadOp>(loc, vectorType, address, lanesOn, ValueRange{zero()}, alignment);
     } else {
       value = b.create<LLVM::LoadOp>(loc, vectorType, address, alignment);
@@ -170,7 +183,7 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
       b.create<LLVM::GEPOp>(loc, pointers, scalar, buffer.pointer, ArrayRef<LLVM::GEPArg>{offsets});
   Type maskType = VectorType::get({laneCount}, b.getI1Type());
   Value lanesOn =
-      vectorMask ? currentMask
+      vectorMask ? mask
       : scalarMask
           ? Value(b.create<vector::BroadcastOp>(loc, maskType, scalarMask))
           : Value(b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(cast<ShapedType>(maskType), true)));

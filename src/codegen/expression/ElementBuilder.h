@@ -91,6 +91,9 @@ public:
   /// Lanes (a vector of i1, or null) that loads and stores must respect now.
   mlir::Value mask() const { return currentMask; }
   void setMask(mlir::Value mask) { currentMask = mask; }
+  /// Lanes (or null: all) that lie within the channels of a ragged block. Off lanes may be stored, since a
+  /// block has room for them, but only a load from a block may read there.
+  void setChannelLanes(mlir::Value lanes) { channelLanes = lanes; }
 
   /// Loads and stores emitted so far: contiguous or of one element, and those that go lane by lane.
   std::pair<int64_t, int64_t> accessCounts() const { return {regularAccesses, irregularAccesses}; }
@@ -110,12 +113,13 @@ private:
   mlir::Type storageScalar(DataType type);
   mlir::Value pointerTo(const Buffer &buffer, const Index &position, mlir::Value guard);
   Index positionOf(const Buffer &buffer, llvm::ArrayRef<Index> index);
+  bool staysInside(const Buffer &buffer, llvm::ArrayRef<Index> index);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   IndexSpace &indices;
   int64_t laneCount;
-  mlir::Value currentMask;
+  mlir::Value currentMask, channelLanes;
   int64_t regularAccesses = 0, irregularAccesses = 0;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, Source> sources;

@@ -84,7 +84,9 @@ struct Concat : Model<tk::ConcatOp, Concat> {
         here = e.splat(here);
       result = e.builder().create<arith::SelectOp>(e.location(), here, element, result);
     }
-    return result;
+    // Nothing is read from an empty tensor, nor where no lane is inside (a pad around asks so): any value
+    // will do.
+    return result ? result : e.constant(elementOf(concat.getResult()), 0);
   }
 };
 

@@ -140,18 +140,25 @@ struct ArgReduce : tk::TensorExpressionInterface::ExternalModel<ArgReduce, tk::A
     return best[1];
   }
 
+  /// Whether `x` takes the place of `best`, which lies before it. NaN is the most extreme, and ties with NaN.
   static Value isBetter(ElementBuilder &e, tk::ArgReduceOp reduce, DataType type, Value x, Value best) {
-    bool isMax = reduce.getKind() == tk::ReduceKind::Max, orEqual = reduce.getSelectLast();
-    if (isFloat(type)) {
-      using P = arith::CmpFPredicate;
-      auto predicate = isMax ? (orEqual ? P::OGE : P::OGT) : (orEqual ? P::OLE : P::OLT);
-      return e.builder().create<arith::CmpFOp>(e.location(), predicate, x, best);
-    }
-    using P = arith::CmpIPredicate;
-    bool natural = isUnsigned(type);
-    auto predicate = isMax ? (orEqual ? (natural ? P::uge : P::sge) : (natural ? P::ugt : P::sgt))
-                           : (orEqual ? (natural ? P::ule : P::sle) : (natural ? P::ult : P::slt));
-    return e.builder().create<arith::CmpIOp>(e.location(), predicate, x, best);
+    OpBuilder &b = e.builder();
+    bool isMax = reduce.getKind() == tk::ReduceKind::Max;
+    auto moreExtreme = [&](Value p, Value q) -> Value {
+      if (isFloat(type)) {
+        // Unordered comparisons hold where either is NaN; then q must be a number.
+        auto beyond = isMax ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT;
+        Value isBeyond = b.create<arith::CmpFOp>(e.location(), beyond, p, q);
+        Value isNumber = b.create<arith::CmpFOp>(e.location(), arith::CmpFPredicate::ORD, q, q);
+        return b.create<arith::AndIOp>(e.location(), isBeyond, isNumber);
+      }
+      using P = arith::CmpIPredicate;
+      auto beyond = isUnsigned(type) ? (isMax ? P::ugt : P::ult) : (isMax ? P::sgt : P::slt);
+      return b.create<arith::CmpIOp>(e.location(), beyond, p, q);
+    };
+    if (!reduce.getSelectLast())
+      return moreExtreme(x, best);
+    return b.create<arith::XOrIOp>(e.location(), moreExtreme(best, x), e.constantInt(DataType::Bool, 1));
   }
 };
 

@@ -3,6 +3,7 @@
 #include "codegen/kernel/KernelContext.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tokamak::codegen {
 
@@ -32,8 +33,20 @@ SmallVector<Index> logicalIndex(IndexSpace &space, const Buffer &output, ArrayRe
   return index;
 }
 
+/// The lanes of the block `physical` is in that are channels, where the last block has fewer.
+Value channelLanes(ElementBuilder &e, const Buffer &output, ArrayRef<Index> physical) {
+  if (!output.layout.isBlocked() || output.shape[1] % output.layout.block == 0)
+    return nullptr;
+  assert(e.lanes() == output.layout.block && "lanes run over the channels of a block");
+  Index firstChannel = e.space().scale(physical[1], output.layout.block);
+  Value remaining = e.materialize(e.space().sub(Index(output.shape[1]), firstChannel));
+  auto type = VectorType::get({e.lanes()}, e.builder().getI1Type());
+  return e.builder().create<vector::CreateMaskOp>(e.location(), type, remaining);
+}
+
 void emitElement(ElementBuilder &e, Value result, const Buffer &output, ArrayRef<Index> physical) {
   SmallVector<Index> index = logicalIndex(e.space(), output, physical);
+  e.setChannelLanes(channelLanes(e, output, physical));
   e.store(e.element(result, index), output, index);
 }
 

@@ -1,12 +1,10 @@
 //===- ProgramHarness.cpp - compiled programs against the evaluator ----------------------------------===//
 #include "ProgramHarness.h"
-#include "codegen/Program.h"
 #include "driver/Jit.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "reference/Evaluate.h"
 #include "reference/RandomTensor.h"
-#include "rewrite/PassRunner.h"
 #include <cmath>
 #include <cstring>
 
@@ -14,87 +12,153 @@ namespace tokamak::test {
 
 using namespace mlir;
 
-namespace {
-
-std::string compare(const Tensor &got, const Tensor &expected, const ProgramCase &test, size_t number) {
-  double worst = 0, scale = 1;
-  for (int64_t i = 0; i < expected.size(); ++i) {
-    double a = got.doubleAt(i), b = expected.doubleAt(i);
-    bool both = std::isnan(a) && std::isnan(b);
-    if (both || a == b)
-      continue;
-    bool integral = !isFloat(expected.type());
-    if (integral || test.exact || !std::isfinite(a) || !std::isfinite(b))
-      return "result " + std::to_string(number) + " element " + std::to_string(i) + ": " + std::to_string(a) +
-             " instead of " + std::to_string(b);
-    worst = std::max(worst, std::abs(a - b));
-    scale = std::max(scale, std::abs(b));
-  }
-  if (worst <= test.tolerance * scale)
-    return "";
-  return "result " + std::to_string(number) + ": maximum error " + std::to_string(worst);
-}
-
-} // namespace
-
-std::string differenceFromReference(const ProgramCase &test) {
+std::unique_ptr<MLIRContext> makeContext() {
   DialectRegistry registry;
   registry.insert<tk::TkDialect, func::FuncDialect>();
   reference::registerReferenceModels(registry);
-  MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  auto module = parseSourceString<ModuleOp>(test.text, &context);
+  auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+TestProgram::TestProgram() = default;
+TestProgram::~TestProgram() = default;
+
+llvm::Expected<std::unique_ptr<TestProgram>> TestProgram::compile(ModuleOp module, FusionMode fusion,
+                                                                  StringRef cpu) {
+  OwningOpRef<ModuleOp> partitioned = module.clone();
+  PipelineOptions options;
+  options.fusion = fusion;
+  if (failed(runPipeline(*partitioned, options)))
+    return llvm::createStringError("the pipeline failed");
+  auto target = TargetDescription::forCpu(cpu.str());
+  if (!target)
+    return target.takeError();
+  auto compiled = codegen::compileProgram(*partitioned, *target);
+  if (!compiled)
+    return compiled.takeError();
+  std::unique_ptr<TestProgram> result(new TestProgram);
+  result->program = std::move(*compiled);
+  auto jit = driver::Jit::load(result->program.objects, result->program.entry);
+  if (!jit)
+    return jit.takeError();
+  result->jit = std::move(*jit);
+  return result;
+}
+
+llvm::Expected<std::vector<Tensor>> TestProgram::run(llvm::ArrayRef<Tensor> inputs, TkPool *pool,
+                                                     GuardedMemory::Guard guard) const {
+  auto roundUp = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
+  auto unwritten = [](const GuardedMemory &memory) { std::memset(memory.data(), 0xff, memory.size()); };
+  size_t stride = roundUp(program.scratchBytes);
+  GuardedMemory arena(roundUp(program.arenaBytes), guard),
+      scratch(stride * static_cast<size_t>(tk_pool_threads(pool)), guard),
+      weights(roundUp(program.weights.size()), guard);
+  unwritten(arena), unwritten(scratch);
+  std::memcpy(weights.data(), program.weights.data(), program.weights.size());
+  weights.makeReadOnly();
+
+  std::vector<GuardedMemory> inputMemory, outputMemory;
+  std::vector<void *> in, out;
+  for (const Tensor &tensor : inputs) {
+    GuardedMemory &memory = inputMemory.emplace_back(tensor.byteCount(), guard);
+    if (tensor.byteCount() > 0)
+      std::memcpy(memory.data(), tensor.bytes(), tensor.byteCount());
+    memory.makeReadOnly();
+    in.push_back(memory.data());
+  }
+  std::vector<Tensor> results;
+  for (const codegen::ProgramValue &value : program.outputs) {
+    results.emplace_back(value.type, value.shape);
+    unwritten(outputMemory.emplace_back(results.back().byteCount(), guard));
+    out.push_back(outputMemory.back().data());
+  }
+  TkContext context{pool, scratch.data(), stride};
+  if (int code = jit->entry()(&context, arena.data(), weights.data(), in.data(), out.data()))
+    return llvm::createStringError(tk_library_error(code));
+  for (auto [result, memory] : llvm::zip(results, outputMemory)) {
+    if (result.byteCount() > 0)
+      std::memcpy(result.mutableBytes(), memory.data(), memory.size());
+    if (result.type() == DataType::Bool &&
+        std::any_of(memory.data(), memory.data() + memory.size(), [](char c) { return c != 0 && c != 1; }))
+      return llvm::createStringError("a bool that is neither 0 nor 1");
+  }
+  return results;
+}
+
+std::string firstDifference(const Tensor &got, const Tensor &expected, double tolerance) {
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    bool same = false;
+    if (isFloat(expected.type())) {
+      double a = got.doubleAt(i), b = expected.doubleAt(i);
+      same = a == b || (std::isnan(a) && std::isnan(b)) ||
+             (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= tolerance);
+    } else {
+      same = got.intAt(i) == expected.intAt(i);
+    }
+    if (same)
+      continue;
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    out << "element " << i << " of " << expected.size() << " (" << name(expected.type()) << "): ";
+    if (isFloat(expected.type()))
+      out << llvm::format("%.17g instead of %.17g, tolerance %.3g", got.doubleAt(i), expected.doubleAt(i),
+                          tolerance);
+    else
+      out << got.intAt(i) << " instead of " << expected.intAt(i);
+    return text;
+  }
+  return "";
+}
+
+bool haveSameBytes(llvm::ArrayRef<Tensor> a, llvm::ArrayRef<Tensor> b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const Tensor &x, const Tensor &y) {
+           return x.byteCount() == y.byteCount() &&
+                  (x.byteCount() == 0 || std::memcmp(x.bytes(), y.bytes(), x.byteCount()) == 0);
+         });
+}
+
+std::string differenceFromReference(const ProgramCase &test) {
+  auto context = makeContext();
+  auto module = parseSourceString<ModuleOp>(test.text, context.get());
   if (!module)
     return "the case does not parse";
   auto program = module->lookupSymbol<func::FuncOp>("main");
-  std::vector<Tensor> inputs;
-  for (Type type : program.getArgumentTypes()) {
-    Tensor shape(cast<RankedTensorType>(type));
-    auto values = test.exact ? reference::RandomValues::SmallIntegers : reference::RandomValues::Normal;
-    inputs.push_back(reference::randomTensor(shape.type(), shape.shape(), test.seed + inputs.size(), values));
-  }
+  std::vector<Tensor> inputs = test.inputs;
+  if (inputs.empty())
+    for (Type type : program.getArgumentTypes()) {
+      Tensor shape(cast<RankedTensorType>(type));
+      auto values = test.exact ? reference::RandomValues::SmallIntegers : reference::RandomValues::Normal;
+      inputs.push_back(
+          reference::randomTensor(shape.type(), shape.shape(), test.seed + inputs.size(), values));
+    }
   auto expected = reference::evaluateFunction(program, inputs);
   if (failed(expected))
     return "the evaluator failed";
 
-  PipelineOptions options;
-  options.fusion = test.fuse ? FusionMode::Dominator : FusionMode::None;
-  if (failed(runPipeline(*module, options)))
-    return "the pipeline failed";
-  auto target = TargetDescription::forCpu(test.cpu);
-  if (!target)
-    return llvm::toString(target.takeError());
-  auto compiled = codegen::compileProgram(*module, *target);
+  auto compiled =
+      TestProgram::compile(*module, test.fuse ? FusionMode::Dominator : FusionMode::None, test.cpu);
   if (!compiled)
     return llvm::toString(compiled.takeError());
-  auto jit = driver::Jit::load(compiled->objects, compiled->entry);
-  if (!jit)
-    return llvm::toString(jit.takeError());
-
-  auto aligned = [](size_t bytes) {
-    return static_cast<char *>(std::aligned_alloc(64, (bytes + 127) / 64 * 64));
-  };
-  char *arena = aligned(compiled->arenaBytes), *scratch = aligned(compiled->scratchBytes);
-  char *weights = aligned(compiled->weights.size());
-  std::memset(arena, 0xff, compiled->arenaBytes); // NaN: what nobody wrote must not be read
-  std::memcpy(weights, compiled->weights.data(), compiled->weights.size());
-  TkContext run{nullptr, scratch, compiled->scratchBytes};
-  std::vector<void *> in, out;
-  std::vector<Tensor> results;
-  for (Tensor &tensor : inputs)
-    in.push_back(tensor.mutableBytes());
-  for (const Tensor &tensor : *expected)
-    results.emplace_back(tensor.type(), tensor.shape());
-  for (Tensor &tensor : results)
-    out.push_back(tensor.mutableBytes());
-  int code = (*jit)->entry()(&run, arena, weights, in.data(), out.data());
-  std::free(arena), std::free(scratch), std::free(weights);
-  if (code != 0)
-    return tk_library_error(code);
-  for (size_t i = 0; i < results.size(); ++i)
-    if (std::string difference = compare(results[i], (*expected)[i], test, i); !difference.empty())
-      return difference;
-  return "";
+  std::unique_ptr<TkPool, void (*)(TkPool *)> pool(tk_pool_create(2), tk_pool_destroy);
+  auto results = (*compiled)->run(inputs, nullptr, GuardedMemory::Guard::Behind);
+  if (!results)
+    return llvm::toString(results.takeError());
+  auto again = (*compiled)->run(inputs, pool.get(), GuardedMemory::Guard::Before);
+  if (!again)
+    return llvm::toString(again.takeError());
+  for (size_t i = 0; i < results->size(); ++i) {
+    const Tensor &wanted = (*expected)[i];
+    double scale = 1;
+    for (int64_t e = 0; isFloat(wanted.type()) && e < wanted.size(); ++e)
+      if (std::isfinite(wanted.doubleAt(e)))
+        scale = std::max(scale, std::abs(wanted.doubleAt(e)));
+    std::string difference = firstDifference((*results)[i], wanted, test.exact ? 0 : test.tolerance * scale);
+    if (!difference.empty())
+      return "result " + std::to_string(i) + ", " + difference;
+  }
+  return haveSameBytes(*results, *again) ? "" : "two threads give other bits than one";
 }
 
 } // namespace tokamak::test
