@@ -118,8 +118,8 @@ struct SessionOptions {
   Fusion fusion = Fusion::Full;
   std::string targetCpu = "native"; ///< or an x86-64 CPU as LLVM names it, at least AVX2 with FMA
   int threads = 0;                  ///< that one run may use, the caller's included; 0: one a core
-  size_t cachedPrograms =
-      8; ///< compiled programs kept, one a set of shapes; the least recently used goes first
+  size_t cachedPrograms = 8;        ///< kept, one a set of shapes; the least recently used goes first
+  bool profile = false;             ///< measure kernels, see Session::kernelTimes
   std::vector<std::string> rules;   ///< files of rewrite rules (docs/rules.md), or names of shipped ones
   bool trustRules = false;          ///< do not compare rules with the reference evaluator
 
@@ -142,6 +142,15 @@ struct ProgramInfo {
   int64_t bytesMoved = 0;                 ///< modelled memory traffic of one run: activations and weights
   int64_t flops = 0;                      ///< of one run; a multiply-add is two
   double compileMs = 0;                   ///< from the model in memory to code that can run
+};
+
+/// One kernel, or library function, in a profile.
+struct KernelTime {
+  std::string kernel;             ///< symbol; equal groups of operators share one
+  std::string kind;               ///< "convolution", "matmul", "library", ...
+  std::vector<std::string> nodes; ///< ONNX node names of all its calls
+  size_t calls = 0;               ///< in the schedule of one run, bodies of loops counted once
+  double ms = 0;                  ///< added up over runs and over threads
 };
 
 struct NamedTensor {
@@ -178,6 +187,11 @@ public:
   /// outputs(). Output views must have the shapes that `prepare` reports. No output may overlap an input or
   /// another output.
   Status run(std::span<const TensorView> inputs, std::span<const TensorView> outputs);
+
+  /// Time spent in each kernel of the program that was used last, since it was compiled or reset. Empty
+  /// unless the options ask for a profile.
+  std::vector<KernelTime> kernelTimes() const;
+  void resetKernelTimes();
 
   /// Runs on inputs by name, and returns the outputs in the order of outputs().
   Result<std::vector<NamedTensor>> run(const std::vector<NamedTensor> &inputs);

@@ -1,5 +1,6 @@
 //===- Jit.h - relocatable objects as code that can be called ----------------------------===//
 #pragma once
+#include "driver/Profile.h"
 #include "runtime/Abi.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,9 +18,10 @@ namespace tokamak::driver {
 class Jit {
 public:
   /// Links `objects` (x86-64 ELF) with the runtime library, libm and libc of this process and looks up
-  /// `entry`.
-  static llvm::Expected<std::unique_ptr<Jit>> load(llvm::ArrayRef<std::string> objects,
-                                                   llvm::StringRef entry);
+  /// `entry`. With a profile, which must live as long, the object that defines `entry` calls the others
+  /// through its stubs.
+  static llvm::Expected<std::unique_ptr<Jit>> load(llvm::ArrayRef<std::string> objects, llvm::StringRef entry,
+                                                   const Profile *profile = nullptr);
   ~Jit();
   TkProgramFn entry() const { return function; }
 

@@ -31,10 +31,13 @@ std::vector<TkValueInfo> Program::describe(llvm::ArrayRef<ValueInfo> values) {
   return result;
 }
 
-llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, TkPool *pool) {
+llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, TkPool *pool, bool profiled) {
   codegen::CompiledProgram &code = compiled.program;
   std::shared_ptr<Program> program(new Program);
-  auto jit = Jit::load(code.objects, code.entry);
+  program->steps = std::move(code.steps);
+  if (profiled)
+    program->profile = std::make_unique<Profile>(program->steps);
+  auto jit = Jit::load(code.objects, code.entry, program->profile.get());
   if (!jit)
     return internalFault("loading the compiled program: " + toString(jit.takeError()));
   program->jit = std::move(*jit);
@@ -70,6 +73,29 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   if (!program->model)
     return inputFault("out of memory");
   return program;
+}
+
+std::vector<KernelTime> Program::kernelTimes() const {
+  std::vector<KernelTime> times;
+  if (!profile)
+    return times;
+  for (auto [i, symbol] : llvm::enumerate(profile->symbols())) {
+    KernelTime time{symbol, "", {}, 0, static_cast<double>(profile->nanoseconds(i)) / 1e6};
+    for (const codegen::ProgramStep &step : steps) {
+      if (step.kernel != symbol)
+        continue;
+      ++time.calls;
+      time.kind = step.kind;
+      time.nodes.insert(time.nodes.end(), step.nodes.begin(), step.nodes.end());
+    }
+    times.push_back(std::move(time));
+  }
+  return times;
+}
+
+void Program::resetKernelTimes() {
+  if (profile)
+    profile->reset();
 }
 
 Program::~Program() { tk_model_destroy(model); }

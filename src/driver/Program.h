@@ -11,8 +11,9 @@ namespace tokamak::driver {
 /// may run it at once.
 class Program {
 public:
-  /// Links and loads `model` to run on `pool` (borrowed).
-  static llvm::Expected<std::shared_ptr<Program>> load(CompiledModel model, TkPool *pool);
+  /// Links and loads `model` to run on `pool` (borrowed). `profiled`: runs are measured, see kernelTimes.
+  static llvm::Expected<std::shared_ptr<Program>> load(CompiledModel model, TkPool *pool,
+                                                       bool profiled = false);
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
@@ -23,10 +24,16 @@ public:
   const ProgramInfo &info() const { return programInfo; }
   ProgramInfo &info() { return programInfo; }
 
+  /// Time in each kernel since the last reset; empty without a profile.
+  std::vector<KernelTime> kernelTimes() const;
+  void resetKernelTimes();
+
 private:
   Program() = default;
   std::vector<TkValueInfo> describe(llvm::ArrayRef<ValueInfo> values);
 
+  std::unique_ptr<Profile> profile; ///< null: runs are not measured
+  std::vector<codegen::ProgramStep> steps;
   std::unique_ptr<Jit> jit;
   std::unique_ptr<char, void (*)(void *)> weights{nullptr, nullptr}; ///< 64-byte aligned
   ProgramInfo programInfo;

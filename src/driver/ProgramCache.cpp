@@ -37,6 +37,11 @@ void ProgramCache::insert(llvm::ArrayRef<Shape> shapes, llvm::ArrayRef<size_t> s
     entries.pop_back();
 }
 
+std::shared_ptr<Program> ProgramCache::latest() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return entries.empty() ? nullptr : entries.front().program;
+}
+
 void ProgramCache::clear() {
   std::lock_guard<std::mutex> lock(mutex);
   entries.clear();

@@ -27,6 +27,8 @@ public:
   void insert(llvm::ArrayRef<Shape> shapes, llvm::ArrayRef<size_t> specialized,
               llvm::ArrayRef<KnownValue> values, std::shared_ptr<Program> program);
   void clear();
+  /// The program used last, or null.
+  std::shared_ptr<Program> latest();
 
 private:
   struct Entry {

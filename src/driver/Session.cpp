@@ -123,7 +123,8 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<S
         specialized.push_back(i);
     }
   }
-  llvm::Expected<std::shared_ptr<Program>> program = Program::load(std::move(*compiled), pool);
+  llvm::Expected<std::shared_ptr<Program>> program =
+      Program::load(std::move(*compiled), pool, options.profile);
   if (!program)
     return program.takeError();
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -287,6 +288,16 @@ Status Session::run(std::span<const TensorView> inputs, std::span<const TensorVi
       return {StatusCode::InvalidInput, std::string("running the model: ") + tk_library_error(code)};
     return {};
   });
+}
+
+std::vector<KernelTime> Session::kernelTimes() const {
+  std::shared_ptr<Program> program = impl->cache.latest();
+  return program ? program->kernelTimes() : std::vector<KernelTime>();
+}
+
+void Session::resetKernelTimes() {
+  if (std::shared_ptr<Program> program = impl->cache.latest())
+    program->resetKernelTimes();
 }
 
 Result<std::vector<NamedTensor>> Session::run(const std::vector<NamedTensor> &inputs) {

@@ -1,18 +1,9 @@
 //===- Shim.cpp - the object that gives a compiled model its C face ------------------------===//
 // Written as LLVM assembly and compiled here, so that ahead-of-time output needs a linker but no C compiler.
 #include "driver/aot/Shim.h"
-#include "llvm/ADT/SmallString.h"
+#include "driver/IrObject.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 
 namespace tokamak::driver {
 
@@ -114,33 +105,7 @@ static std::string assembly(const CompiledProgram &program, const CNames &names,
 }
 
 Expected<std::string> emitShim(const CompiledProgram &program, const CNames &names, StringRef weightsPath) {
-  static const bool initialized = !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter() &&
-                                  !InitializeNativeTargetAsmParser(); // for .incbin
-  if (!initialized)
-    return createStringError("this build of LLVM cannot generate code for this machine");
-  LLVMContext context;
-  SMDiagnostic diagnostic;
-  std::unique_ptr<llvm::Module> module =
-      parseAssemblyString(assembly(program, names, weightsPath), diagnostic, context);
-  if (!module)
-    return createStringError("the interface of the compiled model: " + diagnostic.getMessage());
-  std::string triple = sys::getDefaultTargetTriple(), error;
-  const Target *target = TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return createStringError(error);
-  std::unique_ptr<TargetMachine> machine(
-      target->createTargetMachine(triple, "x86-64", "", TargetOptions(), Reloc::PIC_));
-  module->setTargetTriple(triple);
-  module->setDataLayout(machine->createDataLayout());
-  module->setPICLevel(PICLevel::BigPIC);
-
-  SmallString<0> object;
-  raw_svector_ostream os(object);
-  legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, os, nullptr, CodeGenFileType::ObjectFile))
-    return createStringError("this target cannot write object files");
-  passes.run(*module);
-  return object.str().str();
+  return compileIr(assembly(program, names, weightsPath));
 }
 
 } // namespace tokamak::driver

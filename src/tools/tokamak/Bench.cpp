@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace tokamak::tool {
@@ -14,6 +15,7 @@ struct BenchOptions {
   ModelOptions model;
   InputOptions inputs;
   int64_t runs = 0;
+  bool profile = false;
   bool json = false;
 };
 } // namespace
@@ -49,6 +51,7 @@ static Result<std::vector<double>> measure(LoadedRun &run, int64_t runs) {
   }
   if (runs == 0)
     runs = std::clamp(static_cast<int64_t>(measureMs / std::max(last, 1e-3)), fewestRuns, mostRuns);
+  run.session->resetKernelTimes();
   std::vector<double> times;
   for (int64_t i = 0; i < runs; ++i) {
     Result<double> ms = once();
@@ -60,14 +63,45 @@ static Result<std::vector<double>> measure(LoadedRun &run, int64_t runs) {
   return times;
 }
 
+/// Milliseconds a run in each kernel, the longest first.
+static std::vector<KernelTime> profileOf(const LoadedRun &run, size_t runs) {
+  std::vector<KernelTime> times = run.session->kernelTimes();
+  for (KernelTime &time : times)
+    time.ms /= static_cast<double>(runs);
+  std::stable_sort(times.begin(), times.end(),
+                   [](const KernelTime &a, const KernelTime &b) { return a.ms > b.ms; });
+  return times;
+}
+
+static void printProfile(const std::vector<KernelTime> &times) {
+  if (times.empty())
+    return;
+  double total = 0;
+  for (const KernelTime &time : times)
+    total += time.ms;
+  fmt::print("  {:>9} {:>6} {:>5}  {}\n", "ms a run", "%", "calls",
+             "kernel (nodes), time added up over threads");
+  constexpr size_t shownNodes = 6;
+  for (const KernelTime &time : times) {
+    std::vector<std::string> nodes = time.nodes;
+    if (nodes.size() > shownNodes) {
+      nodes.resize(shownNodes);
+      nodes.push_back(fmt::format("and {} more", time.nodes.size() - shownNodes));
+    }
+    fmt::print("  {:>9.4f} {:>6.2f} {:>5}  {} ({})\n", time.ms, total > 0 ? 100 * time.ms / total : 0.0,
+               time.calls, time.kernel, fmt::join(nodes, ", "));
+  }
+}
+
 static Status bench(const BenchOptions &options) {
-  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs);
+  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs, options.profile);
   if (!loaded)
     return loaded.status();
   Result<std::vector<double>> times = measure(*loaded, options.runs);
   if (!times)
     return times.status();
   const ProgramInfo &program = loaded->program;
+  std::vector<KernelTime> profile = profileOf(*loaded, times->size());
   double median = ((*times)[(times->size() - 1) / 2] + (*times)[times->size() / 2]) / 2;
   int threads = options.inputs.threads > 0 ? options.inputs.threads : tk_core_count();
   if (options.json) {
@@ -87,6 +121,12 @@ static Status bench(const BenchOptions &options) {
     json["weight_bytes"] = program.weightBytes;
     json["bytes_moved"] = program.bytesMoved;
     json["flops"] = program.flops;
+    for (const KernelTime &time : profile)
+      json["profile"].push_back({{"kernel", time.kernel},
+                                 {"kind", time.kind},
+                                 {"calls", time.calls},
+                                 {"ms", time.ms},
+                                 {"nodes", time.nodes}});
     fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
   }
@@ -100,6 +140,7 @@ static Status bench(const BenchOptions &options) {
       static_cast<double>(program.flops) / 1e9, static_cast<double>(program.flops) / 1e6 / median,
       static_cast<double>(program.bytesMoved) / 1e6, static_cast<double>(program.arenaBytes) / 1e6,
       static_cast<double>(program.weightBytes) / 1e6);
+  printProfile(profile);
   return {};
 }
 
@@ -111,6 +152,7 @@ void addBench(CLI::App &app, int &exitStatus) {
   command->add_option("--runs", options->runs, "Timed runs (default: a second's worth, from 5 to 1000)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--profile", options->profile, "Show the time in each kernel");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exitStatus] { exitStatus = report(bench(*options)); });
 }

@@ -53,8 +53,9 @@ void ModelOptions::addTo(CLI::App &command) {
       ->type_name("CPU")
       ->capture_default_str();
   command
-      .add_option("--rules", rules,
-                  "Apply the rewrite rules of a file (docs/rules.md), or shipped ones by name; with --fusion full")
+      .add_option(
+          "--rules", rules,
+          "Apply the rewrite rules of a file (docs/rules.md), or shipped ones by name; with --fusion full")
       ->type_name("FILE.pdll")
       ->expected(1)
       ->allow_extra_args(false)
@@ -122,10 +123,11 @@ static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
   return result;
 }
 
-Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs) {
+Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, bool profile) {
   Progress progress(model.model);
   SessionOptions options = model.sessionOptions();
   options.threads = inputs.threads;
+  options.profile = profile;
   options.onStage = [&](const char *stage) { progress.stage(stage); };
   Result<std::unique_ptr<Session>> session = Session::fromFile(model.model, std::move(options));
   if (!session)

@@ -41,7 +41,8 @@ struct LoadedRun {
 
 /// Loads, binds, compiles, and makes the inputs: from files where given, else random. Shows progress on a
 /// terminal.
-Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs);
+/// `profile`: kernels are measured.
+Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, bool profile = false);
 
 /// Prints "tokamak: error: ..." for a failed status. Returns the exit status.
 int report(const Status &status);
