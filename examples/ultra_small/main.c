@@ -1,5 +1,6 @@
 /*===- main.c - runs a compiled model of three operators -------------------------------===*/
-/* y[2,3] = relu(x[2,4] * w + b); dense.h is written by `tokamak compile dense.onnx --shape x=2x4 -o dense.so`. */
+/* y[2,3] = relu(x[2,4] * w + b); dense.h is written by `tokamak compile dense.onnx --shape x=2x4 -o
+ * dense.so`. */
 #include "dense.h"
 #include <stdio.h>
 
