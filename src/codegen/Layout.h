@@ -6,8 +6,9 @@
 
 namespace tokamak::codegen {
 
-/// Row-major, or channel-blocked: axis 1 of [N, C, spatial...] split into blocks of `block` channels that become the
-/// innermost axis, [N, ceil(C/block), spatial..., block]. The padding lanes of a ragged last block hold anything.
+/// Row-major, or channel-blocked: axis 1 of [N, C, spatial...] split into blocks of `block` channels that
+/// become the innermost axis, [N, ceil(C/block), spatial..., block]. The padding lanes of a ragged last block
+/// hold anything.
 struct Layout {
   int64_t block = 0; ///< 0: row-major
   bool isBlocked() const { return block != 0; }
