@@ -18,7 +18,7 @@ enum class Reason {
   OpaqueProducer,   ///< the producer is a library call or control flow
   OpaqueConsumer,   ///< something that reads the producer's value is
   ReductionStarts,  ///< the baseline never fuses a reduction into what follows it
-  SecondAnchor,       ///< two heavy loop nests would meet in a group
+  SecondAnchor,     ///< two heavy loop nests would meet in a group
   AnchorNotInPlace, ///< a heavy loop nest is read otherwise than element by element
   AnchorInput,      ///< work in front of a heavy loop nest stays out of it
   KindOnPath,       ///< an operator on the way, or its group, is of too large a kind
