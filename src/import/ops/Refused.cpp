@@ -8,8 +8,7 @@ void registerRefused(Registry &registry) {
        {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"})
     registry.refuse(
         op, "it draws random numbers, so the model does not define its result; give them as an input");
-  for (const char *op :
-       {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"})
+  for (const char *op : {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"})
     registry.refuse(op, "string tensors are not supported; do this step before the model");
   registry.refuse("ImageDecoder", "encoded images are not supported; decode them before the model");
   for (const char *op : {"Adagrad", "Adam", "Gradient", "Momentum"})
