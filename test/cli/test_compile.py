@@ -63,7 +63,8 @@ class Compile(Command):
                   int bad = _1_class_so_input(-1) || _1_class_so_input(8) || _1_class_so_input_count() != 8;
                   printf("%d %d %g", code, bad, out[7][1]);
                   return 0;
-                }""")
+                }
+""")
         expected = "a.b'=0 a_b'=1 a/b'=2 int'=3 1'=4 x=y'=5 model'=6 */ weird /*'=7 0 0 107"
         self.assertEqual(self.build(self.path("use.c"), "1.class-so.so", "use"), expected)
         cpp = os.environ.get("CXX", "c++")
@@ -86,7 +87,8 @@ class Compile(Command):
                   scatter_free(model);
                   printf("%d %d %s: %g %g", bad != 0, good, scatter_error(bad), y[0], y[3]);
                   return 0;
-                }""")
+                }
+""")
         self.assertRegex(self.build(self.path("use.c"), "scatter.so", "use"), r"^1 0 .*range.*: 5 6$")
 
     def test_two_libraries_in_one_program(self):
@@ -106,7 +108,8 @@ class Compile(Command):
                   scalar_free(b);
                   printf("%d %g %g", code, y[2], four);
                   return 0;
-                }""")
+                }
+""")
         libraries = [self.path("scalar.so")]
         subprocess.run([CC, *STRICT, "-I", self.folder.name, self.path("use.c"), self.path("dense.so"), *libraries,
                         "-Wl,-rpath,$ORIGIN", "-o", self.path("use")], check=True)
