@@ -117,8 +117,11 @@ NamedAttribute Body::attr(llvm::StringRef name, DataType value) {
 
 Value Body::constant(const Tensor &tensor) {
   mlir::MLIRContext *context = builder.getContext();
-  if (budget && (budget->constantBytes -= static_cast<int64_t>(tensor.byteCount())) < 0)
-    throw ImportFault{"its tables and those before need too much memory; use smaller shapes"};
+  if (budget) {
+    budget->constantBytes -= static_cast<int64_t>(tensor.byteCount());
+    if (budget->constantBytes < 0)
+      throw ImportFault{"its tables and those before need too much memory; use smaller shapes"};
+  }
   return builder.create<tk::ConstantOp>(loc, tensor.mlirType(context), tensor.toAttr(context));
 }
 Value Body::scalar(DataType type, double value) { return constant(Tensor::scalar(type, value)); }

@@ -79,8 +79,7 @@ private:
   ModelSignature declared;
 };
 
-llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef bytes, const std::string &name,
-                                            std::string folder) {
+llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef bytes, llvm::StringRef name, std::string folder) {
   try {
     llvm::Expected<std::unique_ptr<ModelFile>> file = loadModelFile(bytes, name, std::move(folder));
     if (!file)
@@ -111,7 +110,8 @@ llvm::Expected<std::unique_ptr<Model>> Model::fromFile(const std::string &path) 
   return load((*buffer)->getBuffer(), path, folder.empty() ? "." : folder.str());
 }
 
-llvm::Expected<std::unique_ptr<Model>> Model::fromMemory(const void *data, size_t size, std::string name) {
+llvm::Expected<std::unique_ptr<Model>> Model::fromMemory(const void *data, size_t size,
+                                                         const std::string &name) {
   return load(llvm::StringRef(static_cast<const char *>(data), size), name, "");
 }
 

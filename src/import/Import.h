@@ -59,7 +59,7 @@ class Model {
 public:
   static llvm::Expected<std::unique_ptr<Model>> fromFile(const std::string &path);
   static llvm::Expected<std::unique_ptr<Model>> fromMemory(const void *data, size_t size,
-                                                           std::string name = "<memory>");
+                                                           const std::string &name = "<memory>");
   virtual ~Model() = default;
   virtual const ModelSignature &signature() const = 0;
   /// The nodes of the main graph and its subgraphs in the order of the file, a subgraph's behind the node it

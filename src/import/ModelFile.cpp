@@ -121,7 +121,7 @@ static llvm::Error readOpsets(const ModelFile &file,
   return llvm::Error::success();
 }
 
-llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, std::string name,
+llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, llvm::StringRef name,
                                                          std::string folder) {
   auto file = std::make_unique<ModelFile>();
   file->name = oneLine(name, 300);

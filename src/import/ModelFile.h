@@ -43,7 +43,7 @@ std::string overloadOf(const onnx::FunctionProto &function);
 std::vector<onnx::AttributeProto> defaultAttributesOf(const onnx::FunctionProto &function);
 
 /// Parses, reads the weights and checks the structure.
-llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, std::string name,
+llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, llvm::StringRef name,
                                                          std::string folder);
 
 /// Names every node, checks that names are defined once and that whatever is used is defined, and finds the

@@ -4,13 +4,12 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "reference/Evaluate.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 namespace tokamak::import {
 
 using mlir::Operation;
-
-/// What the evaluator may spend on one value: it is far slower than compiled code.
-static constexpr int64_t maxFlops = int64_t(1) << 30;
 
 /// Everything that `op` reads: its operands and what its regions take from outside.
 static llvm::SetVector<Value> readValues(Operation *op) {
@@ -20,11 +19,31 @@ static llvm::SetVector<Value> readValues(Operation *op) {
   return values;
 }
 
+static int64_t saturatingAdd(int64_t a, int64_t b) {
+  return a > std::numeric_limits<int64_t>::max() - b ? a : a + b;
+}
+
+/// Operations that evaluating `op` takes; of a loop without a constant limit as many as can be.
+static int64_t flopsOf(Operation *op) {
+  int64_t flops = 1, trips = 1;
+  if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op); traffic && op->getNumRegions() == 0)
+    flops = traffic.getFlops();
+  if (auto loop = llvm::dyn_cast<tk::LoopOp>(op)) {
+    std::optional<Tensor> limit = loop.getTripLimit() ? tk::constantValue(loop.getTripLimit()) : std::nullopt;
+    trips = limit ? std::max<int64_t>(limit->intAt(0), 0) : std::numeric_limits<int64_t>::max();
+  }
+  for (mlir::Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      flops = saturatingAdd(flops, flopsOf(&inner));
+  int64_t total = 0;
+  return llvm::MulOverflow(flops, trips, total) ? std::numeric_limits<int64_t>::max() : total;
+}
+
 Tensor Specializer::evaluate(Value value, llvm::StringRef what) {
   // The operations that must run, in order. An explicit stack: graphs are deep.
   llvm::SmallVector<Operation *> order;
   llvm::DenseSet<Operation *> visited, finished;
-  std::set<std::string> unknown, inputs;
+  std::set<std::string> unknown;
   int64_t flops = 0;
   llvm::SmallVector<Value> stack{value};
   while (!stack.empty()) {
@@ -58,12 +77,11 @@ Tensor Specializer::evaluate(Value value, llvm::StringRef what) {
     stack.pop_back();
     finished.insert(op);
     order.push_back(op);
-    if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op))
-      flops += std::min(traffic.getFlops(), maxFlops);
-    if (flops > maxFlops && unknown.empty())
+    flops += std::min(flopsOf(op), flopsLeft + 1);
+    if (flops > flopsLeft && unknown.empty())
       throw ImportFault{what.str() +
-                        " must be known while compiling, but takes too much arithmetic to compute then; "
-                        "bind a smaller part of the model"};
+                        " must be known while compiling, but takes too much arithmetic to compute then; bind "
+                        "a smaller part of the model"};
   }
   if (!unknown.empty()) {
     std::string list, option;
@@ -75,6 +93,7 @@ Tensor Specializer::evaluate(Value value, llvm::StringRef what) {
                       (unknown.size() == 1 ? "input " : "inputs ") + list + "; bind it with" + option};
   }
 
+  flopsLeft -= flops;
   mlir::ScopedDiagnosticHandler quiet(value.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
   auto lookup = [&](Value outer) -> std::optional<Tensor> {
     auto it = known.find(outer);

@@ -29,6 +29,7 @@ private:
   llvm::DenseMap<Value, std::string> names; ///< arguments of the function
   llvm::DenseMap<Value, Tensor> known;
   std::set<std::string> used;
+  int64_t flopsLeft = int64_t(1) << 31;                   ///< the evaluator is far slower than compiled code
   llvm::DenseMap<Value, std::set<std::string>> dependsOn; ///< inputs behind each known value
 };
 

@@ -112,10 +112,12 @@ static llvm::Expected<std::string> externalPath(llvm::StringRef location, llvm::
   if (location.empty() || path::is_absolute(location) || climbs || location.contains('\0'))
     return fault("its external data " + shown +
                  " does not lie in the model's folder; store a relative path below it");
-  llvm::SmallString<256> file(folder.empty() ? "." : folder), realFile, realFolder;
-  fs::real_path(file, realFolder);
+  llvm::SmallString<256> file(folder), realFile, realFolder;
+  std::error_code code = fs::real_path(file, realFolder);
   path::append(file, location);
-  if (std::error_code code = fs::real_path(file, realFile))
+  if (!code)
+    code = fs::real_path(file, realFile);
+  if (code)
     return fault("its external data " + shown + " cannot be read (" + code.message() +
                  "); put the file beside the model");
   if (!path::is_separator(realFolder.back()))

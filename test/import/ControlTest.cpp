@@ -24,7 +24,7 @@ static void addIf(ModelBuilder &m) {
 }
 
 TEST(If, BothBranchesStayWhereTheConditionIsAnInput) {
-  for (Dims shape : {Dims{}, Dims{1}}) {
+  for (const Dims &shape : {Dims{}, Dims{1}}) {
     ModelBuilder m;
     m.input("x", {2}).input("c", shape, DataType::Bool).output("y");
     addIf(m);

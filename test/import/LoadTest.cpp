@@ -102,7 +102,7 @@ TEST(Load, Files) {
   ASSERT_FALSE(llvm::sys::fs::createTemporaryFile("model", "onnx", path));
   std::ofstream(path.c_str()) << smallModel();
   EXPECT_EQ(errorOf(path.str().str()), "");
-  llvm::sys::fs::remove(path);
+  EXPECT_FALSE(llvm::sys::fs::remove(path));
 }
 
 TEST(Load, SignatureAndNodeCount) {

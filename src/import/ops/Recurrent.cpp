@@ -44,6 +44,7 @@ public:
     readLengths();
 
     std::vector<DirectionResult> results;
+    results.reserve(directions);
     for (int64_t d = 0; d < directions; ++d)
       results.push_back(run(x, directionOf(d)));
 

@@ -284,7 +284,7 @@ Result importRange(NodeContext &n) {
   }
   if (!(count < 1e12)) // also NaN
     return n.error("the range is unbounded or too long");
-  int64_t size = std::max<int64_t>(static_cast<int64_t>(count), 0);
+  int64_t size = count > 0 ? static_cast<int64_t>(count) : 0; // -inf as well
   Body &b = n.body();
   DataType wide = isFloat(type) ? wideType(type) : type;
   Value steps = b.mul(b.iota({size}, 0, wide), b.cast(b.constant(delta.reshaped({})), wide));

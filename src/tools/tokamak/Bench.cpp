@@ -1,6 +1,7 @@
 //===- Bench.cpp - tokamak bench: how long a run takes ------------------------------------------===//
 #include "Commands.h"
 #include "Options.h"
+#include "WriteText.h"
 #include "runtime/Model.h"
 #include <algorithm>
 #include <chrono>
@@ -73,14 +74,14 @@ static std::vector<KernelTime> profileOf(const LoadedRun &run, size_t runs) {
   return times;
 }
 
-static void printProfile(const std::vector<KernelTime> &times) {
+static std::string profileText(const std::vector<KernelTime> &times) {
   if (times.empty())
-    return;
+    return "";
   double total = 0;
   for (const KernelTime &time : times)
     total += time.ms;
-  fmt::print("  {:>9} {:>6} {:>5}  {}\n", "ms a run", "%", "calls",
-             "kernel (nodes), time added up over threads");
+  std::string text = fmt::format("  {:>9} {:>6} {:>5}  {}\n", "ms a run", "%", "calls",
+                                 "kernel (nodes), time added up over threads");
   constexpr size_t shownNodes = 6;
   for (const KernelTime &time : times) {
     std::vector<std::string> nodes = time.nodes;
@@ -88,9 +89,11 @@ static void printProfile(const std::vector<KernelTime> &times) {
       nodes.resize(shownNodes);
       nodes.push_back(fmt::format("and {} more", time.nodes.size() - shownNodes));
     }
-    fmt::print("  {:>9.4f} {:>6.2f} {:>5}  {} ({})\n", time.ms, total > 0 ? 100 * time.ms / total : 0.0,
-               time.calls, time.kernel, fmt::join(nodes, ", "));
+    text +=
+        fmt::format("  {:>9.4f} {:>6.2f} {:>5}  {} ({})\n", time.ms, total > 0 ? 100 * time.ms / total : 0.0,
+                    time.calls, time.kernel, fmt::join(nodes, ", "));
   }
+  return text;
 }
 
 static Status bench(const BenchOptions &options) {
@@ -127,21 +130,19 @@ static Status bench(const BenchOptions &options) {
                                  {"calls", time.calls},
                                  {"ms", time.ms},
                                  {"nodes", time.nodes}});
-    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    return {};
+    return writeText("", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  fmt::print("{}: median {:.3f} ms, min {:.3f}, max {:.3f} ({} runs, {} threads, fusion {})\n",
-             options.model.model, median, times->front(), times->back(), times->size(), threads,
-             options.model.fusion);
-  fmt::print("  {} nodes as {} kernels, compiled in {:.0f} ms\n", program.nodes, program.kernels,
-             program.compileMs);
-  fmt::print(
+  std::string text = fmt::format(
+      "{}: median {:.3f} ms, min {:.3f}, max {:.3f} ({} runs, {} threads, fusion {})\n", options.model.model,
+      median, times->front(), times->back(), times->size(), threads, options.model.fusion);
+  text += fmt::format("  {} nodes as {} kernels, compiled in {:.0f} ms\n", program.nodes, program.kernels,
+                      program.compileMs);
+  text += fmt::format(
       "  {:.2f} GFLOP at {:.1f} GFLOP/s; {:.1f} MB moved (modelled), arena {:.1f} MB, weights {:.1f} MB\n",
       static_cast<double>(program.flops) / 1e9, static_cast<double>(program.flops) / 1e6 / median,
       static_cast<double>(program.bytesMoved) / 1e6, static_cast<double>(program.arenaBytes) / 1e6,
       static_cast<double>(program.weightBytes) / 1e6);
-  printProfile(profile);
-  return {};
+  return writeText("", text + profileText(profile));
 }
 
 void addBench(CLI::App &app, int &exitStatus) {

@@ -70,9 +70,9 @@ static Status compile(const CompileCommand &command) {
   if (!files)
     return driver::toStatus(files.takeError());
   progress.reset();
-  fmt::print("wrote {} and {}: {} nodes as {} kernels, functions {}_*\n", files->library, files->header,
-             compiled->onnxNodes, compiled->program.kernelCount, files->prefix);
-  return {};
+  return writeText("", fmt::format("wrote {} and {}: {} nodes as {} kernels, functions {}_*\n",
+                                   files->library, files->header, compiled->onnxNodes,
+                                   compiled->program.kernelCount, files->prefix));
 }
 
 void addCompile(CLI::App &app, int &exitStatus) {

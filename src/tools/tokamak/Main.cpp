@@ -1,7 +1,10 @@
 //===- Main.cpp - the tokamak command ---------------------------------------------------------===//
 #include "Commands.h"
+#include "Options.h"
+#include "driver/Reproducer.h"
 #include "tokamak/tokamak.h"
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 /// Parse errors end in one line and status 2; --help, --version and --list-passes in status 0.
@@ -34,13 +37,23 @@ int main(int argc, char **argv) {
   tokamak::tool::addExplain(app, exitStatus);
   tokamak::tool::addBench(app, exitStatus);
   tokamak::tool::addPlanned(app, exitStatus);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return parseFault(app, error);
-  } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "tokamak: error: out of memory\n");
-    return 1;
+  // A crash ends in one line and status 3, like other faults of ours. Exceptions end inside: the code that
+  // contains crashes does not let them through.
+  bool finished = tokamak::driver::runContained([&] {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+      exitStatus = parseFault(app, error);
+    } catch (const std::bad_alloc &) {
+      exitStatus = tokamak::tool::report({tokamak::StatusCode::InvalidInput, "out of memory"});
+    }
+  });
+  if (!finished) {
+    tokamak::tool::report({tokamak::StatusCode::Internal,
+                           "tokamak crashed; this is a fault in Tokamak, please report "
+                           "it with the model and the command line"});
+    // Not exit: threads and destructors may wait for what the crash left half done.
+    std::_Exit(3);
   }
   return exitStatus;
 }

@@ -1,11 +1,14 @@
 //===- Run.cpp - tokamak run: compile, run once, show the outputs --------------------------===//
 #include "Commands.h"
+#include "Model.h"
 #include "Npy.h"
 #include "Options.h"
 #include "Summary.h"
-#include "driver/Shapes.h"
+#include "WriteText.h"
+#include "driver/Fault.h"
+#include "driver/Reproducer.h"
 #include <chrono>
-#include <cstdio>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -77,12 +80,29 @@ static nlohmann::ordered_json toJson(const NamedTensor &output) {
   return json;
 }
 
+/// Runs once. A crash of the compiled program is a fault of ours like any other: one line, and a reproducer.
+static Result<std::vector<NamedTensor>> runOnce(LoadedRun &run, const ModelOptions &options) {
+  Result<std::vector<NamedTensor>> outputs = Status{StatusCode::Internal, "the compiled program crashed"};
+  if (driver::runContained([&] { outputs = run.session->run(run.inputs); }))
+    return outputs;
+  Status status = outputs.status();
+  if (Result<LoadedModel> loaded = loadModel(options)) {
+    auto imported = driver::importModel(*loaded->model, loaded->options);
+    if (!imported)
+      return driver::toStatus(imported.takeError());
+    std::string path = driver::writeReproducer(*imported->imported, loaded->options, status.message);
+    if (!path.empty())
+      status.message += "; this is a fault in Tokamak, " + path + " reproduces it";
+  }
+  return status;
+}
+
 static Status run(const RunOptions &options) {
   Result<LoadedRun> loaded = prepareRun(options.model, options.inputs);
   if (!loaded)
     return loaded.status();
   auto start = std::chrono::steady_clock::now();
-  Result<std::vector<NamedTensor>> outputs = loaded->session->run(loaded->inputs);
+  Result<std::vector<NamedTensor>> outputs = runOnce(*loaded, options.model);
   if (!outputs)
     return outputs.status();
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -109,16 +129,16 @@ static Status run(const RunOptions &options) {
       if (!files.empty())
         json["outputs"].back()["file"] = files[i];
     }
-    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    return {};
+    return writeText("", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  fmt::print("{}: {} nodes as {} kernels, compiled in {:.0f} ms, run in {:.3f} ms\n", options.model.model,
-             program.nodes, program.kernels, program.compileMs, elapsed.count());
+  std::string text =
+      fmt::format("{}: {} nodes as {} kernels, compiled in {:.0f} ms, run in {:.3f} ms\n",
+                  options.model.model, program.nodes, program.kernels, program.compileMs, elapsed.count());
   for (const NamedTensor &output : *outputs)
-    fmt::print("{}\n", describe(output.name, output.tensor));
+    text += describe(output.name, output.tensor) + "\n";
   for (const std::string &file : files)
-    fmt::print("wrote {}\n", file);
-  return {};
+    text += "wrote " + file + "\n";
+  return writeText("", text);
 }
 
 void addRun(CLI::App &app, int &exitStatus) {
