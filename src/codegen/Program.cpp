@@ -157,9 +157,11 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
   OwningOpRef<ModuleOp> modules = ModuleOp::create(module.getLoc());
   KernelSet kernels(*modules, layouts, target);
   llvm::Error failure = llvm::Error::success();
+  llvm::DenseMap<Operation *, size_t> stepOf;
   program.walk([&](Operation *op) {
     if (failure || op->getParentOfType<tk::FusionOp>())
       return;
+    stepOf[op] = result.steps.size();
     if (auto group = dyn_cast<tk::FusionOp>(op)) {
       failure = kernels.add(group);
       if (failure)
@@ -181,7 +183,13 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(modules->getBody());
   auto host = builder.create<ModuleOp>(module.getLoc(), "host");
-  HostProgram(program, plan, layouts, kernels.byGroup, weights).emit(host, options.entry);
+  HostProgram(program, plan, kernels.byGroup, weights)
+      .emit(host, options.entry, options.observed ? &result.observed : nullptr);
+  for (ObservedStep &observed : result.observed) {
+    observed.step = stepOf.at(observed.op);
+    for (Value value : observed.values)
+      observed.layouts.push_back(layouts.layoutOf(value));
+  }
   result.weights = weights.take();
   result.arenaBytes = static_cast<size_t>(plan.arenaBytes());
 

@@ -1,6 +1,7 @@
 //===- Program.h - a partitioned module as machine code -------------------------------------===//
 #pragma once
 #include "analysis/TargetDescription.h"
+#include "codegen/Layout.h"
 #include "ir/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -22,6 +23,18 @@ struct ProgramStep {
   std::vector<std::string> nodes; ///< ONNX node names
 };
 
+/// What the program shows after one of its steps, where CodegenOptions::observed.
+struct ObservedStep {
+  size_t step = 0;                       ///< in CompiledProgram::steps
+  mlir::Operation *op = nullptr;         ///< in the module that was compiled
+  llvm::SmallVector<mlir::Value> values; ///< operands that are not constants, then results
+  llvm::SmallVector<Layout> layouts;     ///< of `values`
+};
+/// The function that an observed program calls as `observeSymbol` after each step, with the address of
+/// `observerSymbol`, the index in CompiledProgram::observed and the addresses of the values.
+using ObserveFn = void (*)(void *observer, int64_t observed, const void *const *values);
+inline constexpr const char *observeSymbol = "tk_observe", *observerSymbol = "tk_observer";
+
 /// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`.
 /// The objects refer to each other, to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to
 /// nothing else.
@@ -32,7 +45,8 @@ struct CompiledProgram {
   size_t arenaBytes = 0, scratchBytes = 0;
   std::vector<ProgramValue> inputs, outputs;
   std::vector<ProgramStep> steps;
-  size_t kernelCount = 0; ///< kernel and library calls of the schedule (= steps.size())
+  std::vector<ObservedStep> observed; ///< empty unless asked for
+  size_t kernelCount = 0;             ///< kernel and library calls of the schedule (= steps.size())
 };
 
 struct CodegenOptions {
@@ -41,6 +55,8 @@ struct CodegenOptions {
   /// "asm".
   std::string emit;
   std::string *emitted = nullptr;
+  /// The host program calls `observeSymbol` after each step; kernels, layouts and places stay as they are.
+  bool observed = false;
 };
 
 /// `module`: one func.func @main whose body holds tk.fusion groups, constants, views (reshape), library

@@ -16,16 +16,12 @@ using namespace llvm::orc;
 Jit::Jit() = default;
 Jit::~Jit() = default;
 
-namespace {
-using Address = std::pair<std::string, void *>;
-} // namespace
-
 static Error addObject(LLJIT &jit, JITDylib &library, StringRef object, StringRef name) {
   return jit.addObjectFile(library,
                            MemoryBuffer::getMemBuffer(object, name, /*RequiresNullTerminator=*/false));
 }
 
-static Error defineAddresses(LLJIT &jit, JITDylib &library, ArrayRef<Address> addresses) {
+static Error defineAddresses(LLJIT &jit, JITDylib &library, ArrayRef<Jit::Symbol> addresses) {
   SymbolMap symbols;
   for (const auto &[name, address] : addresses)
     symbols[jit.mangleAndIntern(name)] = {ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
@@ -63,7 +59,7 @@ static Error addWithStubs(LLJIT &jit, JITDylib &library, ArrayRef<std::string> o
   Expected<JITDylib &> kernels = jit.createJITDylib("kernels");
   if (!kernels)
     return kernels.takeError();
-  std::vector<Address> runtime(runtimeSymbols().begin(), runtimeSymbols().end());
+  std::vector<Jit::Symbol> runtime(runtimeSymbols().begin(), runtimeSymbols().end());
   if (Error error = defineAddresses(jit, *kernels, runtime))
     return error;
   if (Error error = addProcessSymbols(jit, *kernels))
@@ -76,7 +72,7 @@ static Error addWithStubs(LLJIT &jit, JITDylib &library, ArrayRef<std::string> o
             addObject(jit, *isHost ? library : *kernels, object, "program" + std::to_string(i) + ".o"))
       return error;
   }
-  std::vector<Address> addresses;
+  std::vector<Jit::Symbol> addresses;
   for (const auto &[name, address] : Profile::functions())
     addresses.emplace_back(name, address);
   for (const std::string &symbol : profile.symbols()) {
@@ -86,7 +82,7 @@ static Error addWithStubs(LLJIT &jit, JITDylib &library, ArrayRef<std::string> o
     addresses.emplace_back("real." + symbol, address->toPtr<void *>());
   }
   // What the program calls besides its steps, tk_parallel_for above all.
-  for (const Address &symbol : runtime) {
+  for (const Jit::Symbol &symbol : runtime) {
     if (!is_contained(profile.symbols(), symbol.first))
       addresses.push_back(symbol);
   }
@@ -99,7 +95,7 @@ static Error addWithStubs(LLJIT &jit, JITDylib &library, ArrayRef<std::string> o
 }
 
 Expected<std::unique_ptr<Jit>> Jit::load(ArrayRef<std::string> objects, StringRef entry,
-                                         const Profile *profile) {
+                                         const Profile *profile, ArrayRef<Symbol> more) {
   static const bool initialized = !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   if (!initialized)
     return createStringError("this build of LLVM cannot generate code for this machine");
@@ -113,11 +109,13 @@ Expected<std::unique_ptr<Jit>> Jit::load(ArrayRef<std::string> objects, StringRe
   if (Error error = addProcessSymbols(session, library))
     return std::move(error);
 
+  if (Error error = defineAddresses(session, library, more))
+    return std::move(error);
   if (profile) {
     if (Error error = addWithStubs(session, library, objects, entry, *profile))
       return std::move(error);
   } else {
-    std::vector<Address> runtime(runtimeSymbols().begin(), runtimeSymbols().end());
+    std::vector<Jit::Symbol> runtime(runtimeSymbols().begin(), runtimeSymbols().end());
     if (Error error = defineAddresses(session, library, runtime))
       return std::move(error);
     // The linker reads the bytes until the look-up below has finished; they need not be copied.

@@ -31,13 +31,14 @@ std::vector<TkValueInfo> Program::describe(llvm::ArrayRef<ValueInfo> values) {
   return result;
 }
 
-llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, TkPool *pool, bool profiled) {
+llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, TkPool *pool, bool profiled,
+                                                       llvm::ArrayRef<Jit::Symbol> more) {
   codegen::CompiledProgram &code = compiled.program;
   std::shared_ptr<Program> program(new Program);
   program->steps = std::move(code.steps);
   if (profiled)
     program->profile = std::make_unique<Profile>(program->steps);
-  auto jit = Jit::load(code.objects, code.entry, program->profile.get());
+  auto jit = Jit::load(code.objects, code.entry, program->profile.get(), more);
   if (!jit)
     return internalFault("loading the compiled program: " + toString(jit.takeError()));
   program->jit = std::move(*jit);

@@ -12,8 +12,9 @@ namespace tokamak::driver {
 class Program {
 public:
   /// Links and loads `model` to run on `pool` (borrowed). `profiled`: runs are measured, see kernelTimes.
-  static llvm::Expected<std::shared_ptr<Program>> load(CompiledModel model, TkPool *pool,
-                                                       bool profiled = false);
+  /// `more`: symbols that its code uses besides those of the runtime library.
+  static llvm::Expected<std::shared_ptr<Program>>
+  load(CompiledModel model, TkPool *pool, bool profiled = false, llvm::ArrayRef<Jit::Symbol> more = {});
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;

@@ -100,7 +100,8 @@ void HostProgram::copy(Value to, Value from, Value tensor) {
     b.create<LLVM::MemcpyOp>(loc, to, from, constant(byteCount(tensor)), /*isVolatile=*/false);
 }
 
-void HostProgram::emit(ModuleOp module, const std::string &symbol) {
+void HostProgram::emit(ModuleOp module, const std::string &symbol, std::vector<ObservedStep> *observed) {
+  this->observed = observed;
   target = module;
   b.setInsertionPointToEnd(module.getBody());
   auto function = b.create<func::FuncOp>(
@@ -136,15 +137,57 @@ void HostProgram::emitBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (isa<tk::ConstantOp, tk::ReshapeOp>(op))
       continue;
+    // Branches and loops show the steps inside them.
+    if (auto branch = dyn_cast<tk::IfOp>(op)) {
+      emitIf(branch);
+      continue;
+    }
+    if (auto loop = dyn_cast<tk::LoopOp>(op)) {
+      emitLoop(loop);
+      continue;
+    }
     if (auto group = dyn_cast<tk::FusionOp>(op))
       emitGroup(group);
-    else if (auto branch = dyn_cast<tk::IfOp>(op))
-      emitIf(branch);
-    else if (auto loop = dyn_cast<tk::LoopOp>(op))
-      emitLoop(loop);
     else
       emitLibraryCall(&op);
+    if (observed)
+      observe(&op);
   }
+}
+
+void HostProgram::observe(Operation *op) {
+  // Operands still have their bytes: their lives and those of the results overlap at this step.
+  ObservedStep step;
+  step.op = op;
+  for (Value operand : op->getOperands())
+    if (!viewedValue(operand).getDefiningOp<tk::ConstantOp>())
+      step.values.push_back(operand);
+  step.values.append(op->result_begin(), op->result_end());
+  SmallVector<Value> addresses;
+  for (Value value : step.values)
+    addresses.push_back(addressOf(value));
+  if (!target.lookupSymbol(observerSymbol)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(target.getBody());
+    b.create<LLVM::GlobalOp>(loc, b.getI8Type(), /*isConstant=*/false, LLVM::Linkage::External,
+                             observerSymbol, Attribute());
+  }
+  declare(observeSymbol, LLVM::LLVMVoidType::get(b.getContext()), {pointer(), b.getI64Type(), pointer()});
+  Value observer = b.create<LLVM::AddressOfOp>(loc, pointer(), observerSymbol);
+  auto number = static_cast<int64_t>(observed->size());
+  b.create<LLVM::CallOp>(loc, TypeRange{}, observeSymbol,
+                         ValueRange{observer, constant(number), pointerTable(addresses)});
+  observed->push_back(std::move(step));
+}
+
+Value HostProgram::pointerTable(ArrayRef<Value> pointers) {
+  Value table = slots(static_cast<int64_t>(pointers.size()), 8);
+  for (auto [i, address] : llvm::enumerate(pointers)) {
+    Value slot = b.create<LLVM::GEPOp>(loc, pointer(), pointer(), table,
+                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    b.create<LLVM::StoreOp>(loc, address, slot);
+  }
+  return table;
 }
 
 void HostProgram::emitGroup(tk::FusionOp group) {
@@ -166,12 +209,7 @@ void HostProgram::emitGroup(tk::FusionOp group) {
     buffers.push_back(addressIn({Place::Kind::Weights, weights.add(tensor)}));
   for (Value result : group.getResults())
     buffers.push_back(addressOf(result));
-  Value table = slots(static_cast<int64_t>(buffers.size()), 8);
-  for (auto [i, buffer] : llvm::enumerate(buffers)) {
-    Value slot = b.create<LLVM::GEPOp>(loc, pointer(), pointer(), table,
-                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    b.create<LLVM::StoreOp>(loc, buffer, slot);
-  }
+  Value table = pointerTable(buffers);
   Type none = LLVM::LLVMVoidType::get(b.getContext()), i64 = b.getI64Type();
   declare(kernel.symbol, none, {pointer(), i64, i64, pointer()});
   if (kernel.parallel) {

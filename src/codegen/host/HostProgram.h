@@ -1,6 +1,7 @@
 //===- HostProgram.h - the schedule as code
 //-------------------------------------------------------------------===//
 #pragma once
+#include "codegen/Program.h"
 #include "codegen/host/MemoryPlan.h"
 #include "codegen/host/WeightStore.h"
 #include "codegen/kernel/KernelEmitter.h"
@@ -13,18 +14,20 @@ namespace tokamak::codegen {
 class HostProgram {
 public:
   /// `kernels` has the kernel of every group.
-  HostProgram(mlir::func::FuncOp program, const MemoryPlan &plan, const LayoutAssignment &layouts,
+  HostProgram(mlir::func::FuncOp program, const MemoryPlan &plan,
               const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels, WeightStore &weights)
-      : program(program), plan(plan), layouts(layouts), kernels(kernels), weights(weights),
-        b(program.getContext()) {}
+      : program(program), plan(plan), kernels(kernels), weights(weights), b(program.getContext()) {}
 
-  /// Into `module`, as an external function `symbol`.
-  void emit(mlir::ModuleOp module, const std::string &symbol);
+  /// Into `module`, as an external function `symbol`. `observed`, if not null, gets the steps that the
+  /// program shows, without layouts and numbers.
+  void emit(mlir::ModuleOp module, const std::string &symbol, std::vector<ObservedStep> *observed = nullptr);
 
 private:
   void emitBlock(mlir::Block &block);
   void emitGroup(tk::FusionOp group);
   void emitLibraryCall(mlir::Operation *op);
+  /// Shows the values of the step `op`, which has just run, to the observer.
+  void observe(mlir::Operation *op);
   void emitIf(tk::IfOp op);
   void emitLoop(tk::LoopOp op);
 
@@ -33,7 +36,8 @@ private:
   void copy(mlir::Value to, mlir::Value from, mlir::Value tensor);
   mlir::Value offset(mlir::Value base, int64_t bytes);
   mlir::Value constant(int64_t value, unsigned bits = 64);
-  mlir::Value slots(int64_t count, int64_t bytes); ///< stack memory, allocated once at entry
+  mlir::Value pointerTable(llvm::ArrayRef<mlir::Value> pointers); ///< on the stack
+  mlir::Value slots(int64_t count, int64_t bytes);                ///< stack memory, allocated once at entry
   void declare(llvm::StringRef name, mlir::Type result, mlir::ArrayRef<mlir::Type> arguments);
   mlir::Value globalInts(llvm::ArrayRef<int64_t> values);
   mlir::Value globalDoubles(llvm::ArrayRef<double> values);
@@ -43,9 +47,9 @@ private:
 
   mlir::func::FuncOp program;
   const MemoryPlan &plan;
-  const LayoutAssignment &layouts;
   const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels;
   WeightStore &weights;
+  std::vector<ObservedStep> *observed = nullptr;
   mlir::OpBuilder b;
   mlir::ModuleOp target;
   mlir::Block *entry = nullptr;
