@@ -117,11 +117,14 @@ enum class Fusion {
 struct SessionOptions {
   Fusion fusion = Fusion::Full;
   std::string targetCpu = "native"; ///< or an x86-64 CPU as LLVM names it, at least AVX2 with FMA
-  int threads = 0;                  ///< that one run may use, the caller's included; 0: one a core
-  size_t cachedPrograms = 8;        ///< kept, one a set of shapes; the least recently used goes first
-  bool profile = false;             ///< measure kernels, see Session::kernelTimes
-  std::vector<std::string> rules;   ///< files of rewrite rules (docs/rules.md), or names of shipped ones
-  bool trustRules = false;          ///< do not compare rules with the reference evaluator
+  /// JSON file with cache sizes and speeds that the cost model shall go by (`tokamak calibrate`); empty:
+  /// those of the CPU, or for "native" what was calibrated on this machine.
+  std::string targetDescription;
+  int threads = 0;                ///< that one run may use, the caller's included; 0: one a core
+  size_t cachedPrograms = 8;      ///< kept, one a set of shapes; the least recently used goes first
+  bool profile = false;           ///< measure kernels, see Session::kernelTimes
+  std::vector<std::string> rules; ///< files of rewrite rules (docs/rules.md), or names of shipped ones
+  bool trustRules = false;        ///< do not compare rules with the reference evaluator
 
   // For finding faults.
   std::vector<std::string> disabledPasses;        ///< by name, as `tokamak run --list-passes` prints them

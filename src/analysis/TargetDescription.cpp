@@ -5,6 +5,8 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 #include <algorithm>
+#include <limits>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -41,6 +43,36 @@ static std::vector<std::string> hostFeatures() {
   return names;
 }
 
+/// Vectors that a core multiplies and adds each cycle. Two everywhere but on cores that split 512-bit vectors
+/// or have one unit for them.
+static double multiplyAddsPerCycle(llvm::StringRef cpu, int64_t vectorBytes) {
+  const bool halved = vectorBytes == 64 && (cpu == "znver4" || cpu == "icelake-client" ||
+                                            cpu == "tigerlake" || cpu == "rocketlake");
+  return halved ? 1 : 2;
+}
+
+int64_t TargetDescription::capacity(MemoryLevel level) const {
+  switch (level) {
+  case MemoryLevel::L1:
+    return l1Bytes;
+  case MemoryLevel::L2:
+    return l2Bytes;
+  case MemoryLevel::L3:
+    return l3Bytes;
+  case MemoryLevel::Memory:
+    break;
+  }
+  return std::numeric_limits<int64_t>::max();
+}
+
+TargetDescription TargetDescription::host() {
+  llvm::Expected<TargetDescription> native = forCpu("native");
+  if (native)
+    return *native;
+  llvm::consumeError(native.takeError());
+  return {};
+}
+
 llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &cpu) {
   TargetDescription target;
   const bool native = cpu == "native";
@@ -71,6 +103,9 @@ llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &c
     target.l1Bytes = cacheBytes(_SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
     target.l2Bytes = cacheBytes(_SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
     target.l3Bytes = cacheBytes(_SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
+    target.cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
   }
+  target.peakFlops = target.clockHz * multiplyAddsPerCycle(target.cpu, target.vectorBytes) * 2 *
+                     static_cast<double>(target.lanes());
   return target;
 }

@@ -1,5 +1,6 @@
 //===- Pipeline.cpp - from an ONNX model to machine code ----------------------------------===//
 #include "driver/Pipeline.h"
+#include "analysis/TargetFile.h"
 #include "codegen/expression/Register.h"
 #include "driver/Diagnostics.h"
 #include "driver/Fault.h"
@@ -77,6 +78,7 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   passes.disabledPasses = options.disabledPasses;
   passes.rules = options.rules;
   passes.trustRules = options.trustRules;
+  passes.target = result.target;
   passes.fuel = options.fuel;
   passes.printAfterChange = options.printAfterChange;
   passes.timing = options.timing;
@@ -92,7 +94,7 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
 }
 
 static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOptions &options,
-                                const TargetDescription &target, CompiledModel &result) {
+                                CompiledModel &result) {
   Stage stage(options, "generating code");
   DiagnosticCollector diagnostics(partitioned.context.get());
   auto main = partitioned.module->lookupSymbol<mlir::func::FuncOp>("main");
@@ -103,7 +105,7 @@ static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOpti
   codegen.emit = options.emit;
   codegen.emitted = &result.emitted;
   llvm::Expected<codegen::CompiledProgram> program =
-      codegen::compileProgram(*partitioned.module, target, codegen);
+      codegen::compileProgram(*partitioned.module, partitioned.target, codegen);
   if (!program)
     return internalFault(diagnostics.firstError(toString(program.takeError())));
   result.program = std::move(*program);
@@ -130,9 +132,13 @@ static llvm::Error contained(PartitionedModel &model, const CompileOptions &opti
 }
 
 llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, const CompileOptions &options) {
+  llvm::Expected<TargetDescription> target = resolveTarget(options.targetCpu, options.targetDescription);
+  if (!target)
+    return llvm::make_error<Fault>(StatusCode::Misuse, oneLine(toString(target.takeError())));
   llvm::Expected<PartitionedModel> result = importModel(model, options);
   if (!result)
     return result.takeError();
+  result->target = std::move(*target);
   if (llvm::Error error =
           contained(*result, options, "rewriting and fusing", [&] { return runPasses(*result, options); }))
     return std::move(error);
@@ -140,15 +146,12 @@ llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, cons
 }
 
 llvm::Expected<CompiledModel> compileModel(const import::Model &model, const CompileOptions &options) {
-  llvm::Expected<TargetDescription> target = TargetDescription::forCpu(options.targetCpu);
-  if (!target)
-    return llvm::make_error<Fault>(StatusCode::Misuse, oneLine(toString(target.takeError())));
   llvm::Expected<PartitionedModel> partitioned = partitionModel(model, options);
   if (!partitioned)
     return partitioned.takeError();
   CompiledModel result;
   if (llvm::Error error = contained(*partitioned, options, "generating code",
-                                    [&] { return generateCode(*partitioned, options, *target, result); }))
+                                    [&] { return generateCode(*partitioned, options, result); }))
     return std::move(error);
   return result;
 }

@@ -17,6 +17,7 @@ struct CompileOptions {
   import::ImportOptions import;
   Fusion fusion = Fusion::Full;
   std::string targetCpu = "native";
+  std::string targetDescription; ///< see SessionOptions
   std::vector<std::string> disabledPasses;
   std::vector<std::string> rules; ///< see SessionOptions
   bool trustRules = false;
@@ -33,6 +34,7 @@ struct PartitionedModel {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> imported; ///< as it was before the passes
   mlir::OwningOpRef<mlir::ModuleOp> module;   ///< partitioned
+  TargetDescription target;                   ///< what the groups were formed for
   std::vector<std::string> specialized;       ///< see import::ImportedModel
   int64_t onnxNodes = 0;
   DecisionLog decisions;

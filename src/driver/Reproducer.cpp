@@ -42,7 +42,10 @@ std::string writeReproducer(mlir::ModuleOp module, const CompileOptions &options
     os << " disable=";
     llvm::interleave(options.disabledPasses, os, ",");
   }
-  os << "})'\n// Target: " << options.targetCpu << "\n";
+  os << " target-cpu=" << options.targetCpu;
+  if (!options.targetDescription.empty())
+    os << " target-description=" << options.targetDescription;
+  os << "})'\n";
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo();
   if (weightBytes > mostWeightBytes) {

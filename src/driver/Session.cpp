@@ -104,6 +104,7 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<S
   compile.import.bound = bound;
   compile.fusion = options.fusion;
   compile.targetCpu = options.targetCpu;
+  compile.targetDescription = options.targetDescription;
   compile.rules = options.rules;
   compile.trustRules = options.trustRules;
   compile.disabledPasses = options.disabledPasses;

@@ -4,7 +4,6 @@
 // merge where the result still runs row by row: every row stays in the cache between its first reading and
 // its last writing. A value that others need becomes one more result of the kernel.
 #include "analysis/Blocks.h"
-#include "analysis/TargetDescription.h"
 #include "codegen/expression/Register.h"
 #include "codegen/kernel/RowEstimate.h"
 #include "fusion/EmissionLimits.h"
@@ -229,18 +228,13 @@ struct MergeRows : tokamak::impl::MergeRowsBase<MergeRows> {
   }
 
   void runOnOperation() override {
-    auto target = TargetDescription::forCpu("native");
-    if (!target) {
-      getOperation()->emitError(llvm::toString(target.takeError()));
-      return signalPassFailure();
-    }
     int64_t next = 0;
     getOperation().walk([&](Operation *op) {
       if (auto number = op->getAttrOfType<IntegerAttr>(fusion::groupAttribute))
         next = std::max(next, number.getInt() + 1);
     });
     analysis::forEachGraphBlock(getOperation(),
-                                [&](Block &block) { RowMerger(block, *target, *state, next).run(); });
+                                [&](Block &block) { RowMerger(block, state->target, *state, next).run(); });
   }
 
   PassStatePtr state;

@@ -1,5 +1,6 @@
 //===- PassRunner.cpp - the pass pipeline from graph to groups ---------------------------------===//
 #include "rewrite/PassRunner.h"
+#include "analysis/TargetFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
@@ -106,6 +107,8 @@ LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &optio
   auto state = std::make_shared<PassState>();
   state->fuel = Fuel(options.fuel);
   state->decisions = options.decisions;
+  if (options.target)
+    state->target = *options.target;
 
   PassManager passes(module->getName());
   passes.enableVerifier(true);
@@ -143,18 +146,33 @@ struct TextOptions : PassPipelineOptions<TextOptions> {
   Option<int64_t> fuel{*this, "fuel", llvm::cl::desc("applied rewrites and merges at most"),
                        llvm::cl::init(-1)};
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("passes to leave out")};
+  Option<std::string> targetCpu{*this, "target-cpu", llvm::cl::desc("as of the command"),
+                                llvm::cl::init("native")};
+  Option<std::string> targetDescription{*this, "target-description", llvm::cl::desc("as of the command")};
 };
 } // namespace
 
 void tokamak::registerAllPasses() {
   registerTokamakPasses();
-  PassPipelineRegistration<TextOptions>("tokamak-pipeline", "All passes from graph to groups.",
-                                        [](OpPassManager &passes, const TextOptions &text) {
-                                          PipelineOptions options;
-                                          options.fusion = text.fusion;
-                                          options.disabledPasses = {text.disable.begin(), text.disable.end()};
-                                          auto state = std::make_shared<PassState>();
-                                          state->fuel = Fuel(text.fuel);
-                                          buildPipeline(passes, options, state);
-                                        });
+  // Not through PassPipelineRegistration, whose builders cannot refuse.
+  registerPassPipeline(
+      "tokamak-pipeline", "All passes from graph to groups.",
+      [](OpPassManager &passes, StringRef text, function_ref<LogicalResult(const Twine &)> refuse) {
+        TextOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        llvm::Expected<TargetDescription> target =
+            resolveTarget(options.targetCpu, options.targetDescription);
+        if (!target)
+          return refuse(llvm::toString(target.takeError()));
+        PipelineOptions pipeline;
+        pipeline.fusion = options.fusion;
+        pipeline.disabledPasses = {options.disable.begin(), options.disable.end()};
+        auto state = std::make_shared<PassState>();
+        state->target = std::move(*target);
+        state->fuel = Fuel(options.fuel);
+        buildPipeline(passes, pipeline, state);
+        return success();
+      },
+      [](function_ref<void(const detail::PassOptions &)> show) { show(TextOptions()); });
 }

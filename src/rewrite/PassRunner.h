@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "rewrite/PassState.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,11 @@ struct PipelineOptions {
   std::vector<std::string> disabledPasses;
   /// Files of rewrite rules, or names of shipped ones, to be applied in order (`--rules`); `full` only.
   std::vector<std::string> rules;
-  bool trustRules = false;       ///< do not compare them with the evaluator
-  int64_t fuel = -1;             ///< applied rewrites and merges at most; negative: no limit
-  bool printAfterChange = false; ///< the graph, on standard error, after each pass that changed it
-  bool timing = false;           ///< a table of times on standard error
+  bool trustRules = false;                 ///< do not compare them with the evaluator
+  std::optional<TargetDescription> target; ///< what costs are modelled for; unset: this machine
+  int64_t fuel = -1;                       ///< applied rewrites and merges at most; negative: no limit
+  bool printAfterChange = false;           ///< the graph, on standard error, after each pass that changed it
+  bool timing = false;                     ///< a table of times on standard error
 
   // What the caller wants to know, where not null.
   DecisionLog *decisions = nullptr;

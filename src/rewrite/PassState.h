@@ -1,6 +1,7 @@
 //===- PassState.h - what passes share besides the graph -----------------------------------===//
-// Fuel and logs. Neither decides what a pass does next, but for fuel, which stops it.
+// The target, fuel and logs. Logs decide nothing; fuel stops passes.
 #pragma once
+#include "analysis/TargetDescription.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
@@ -61,6 +62,7 @@ private:
 
 /// Shared by the passes of one pipeline; each pass of tokamak-opt gets one of its own.
 struct PassState {
+  TargetDescription target = TargetDescription::host(); ///< what costs are modelled for
   Fuel fuel;
   RemovedLog removed;
   DecisionLog *decisions = nullptr; ///< null: nobody asks

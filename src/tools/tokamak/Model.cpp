@@ -43,6 +43,7 @@ Result<LoadedModel> loadModel(const ModelOptions &options) {
   }
   compile.fusion = options.fusionMode();
   compile.targetCpu = options.targetCpu;
+  compile.targetDescription = options.targetDescription;
   compile.rules = options.rules;
   compile.trustRules = options.trustRules;
   compile.disabledPasses = options.disabledPasses;

@@ -54,6 +54,12 @@ void ModelOptions::addTo(CLI::App &command) {
       ->capture_default_str();
   command
       .add_option(
+          "--target-description", targetDescription,
+          "JSON file with the cache sizes and speeds that fusion is decided for, as `tokamak calibrate` "
+          "writes it; default for native: what calibrate measured here")
+      ->type_name("FILE.json");
+  command
+      .add_option(
           "--rules", rules,
           "Apply the rewrite rules of a file (docs/rules.md), or shipped ones by name; with --fusion full")
       ->type_name("FILE.pdll")
@@ -91,6 +97,7 @@ SessionOptions ModelOptions::sessionOptions() const {
   SessionOptions options;
   options.fusion = fusionMode();
   options.targetCpu = targetCpu;
+  options.targetDescription = targetDescription;
   options.rules = rules;
   options.trustRules = trustRules;
   options.disabledPasses = disabledPasses;

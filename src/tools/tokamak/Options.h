@@ -11,6 +11,7 @@ struct ModelOptions {
   std::vector<std::string> shapes, bindings;
   std::string fusion = "full";
   std::string targetCpu = "native";
+  std::string targetDescription;
   std::vector<std::string> rules;
   bool trustRules = false;
   std::vector<std::string> disabledPasses;
