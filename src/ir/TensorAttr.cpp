@@ -4,6 +4,7 @@
 // from.
 #include "ir/Tensor.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -67,6 +68,26 @@ mlir::ElementsAttr toDense(const Tensor &tensor, mlir::RankedTensorType type) {
       type, llvm::ArrayRef<char>(reinterpret_cast<const char *>(tensor.bytes()), bytes));
 }
 
+/// `key`, or `key` with the first number that no resource has. The manager would count up from 1 for each, so
+/// that many tensors of one shape take quadratic time; this doubles, and then bisects.
+std::string freeKey(mlir::MLIRContext *context, const std::string &key) {
+  auto &resources = mlir::DenseResourceElementsHandle::getManagerInterface(context).getBlobManager();
+  auto numbered = [&](int64_t number) { return number ? key + "_" + llvm::itostr(number) : key; };
+  auto isTaken = [&](int64_t number) { return resources.lookup(numbered(number)) != nullptr; };
+  if (!isTaken(0))
+    return key;
+  int64_t taken = 0, free = 1;
+  while (isTaken(free)) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    int64_t middle = taken + (free - taken) / 2;
+    (isTaken(middle) ? taken : free) = middle;
+  }
+  return numbered(free);
+}
+
 } // namespace
 
 mlir::ElementsAttr Tensor::toAttr(mlir::MLIRContext *context) const {
@@ -78,11 +99,10 @@ mlir::ElementsAttr Tensor::toAttr(mlir::MLIRContext *context) const {
       llvm::ArrayRef<char>(reinterpret_cast<const char *>(bytes()), byteCount()), alignof(uint64_t),
       [](void *bytes, size_t, size_t) { BlobOwners::get().release(static_cast<std::byte *>(bytes)); },
       /*dataIsMutable=*/false);
-  // The name only has to be legible: the manager makes it unique.
   std::string key = name(dataType).str();
   for (int64_t d : dims)
     key += "_" + llvm::itostr(d);
-  return mlir::DenseResourceElementsAttr::get(type, key, std::move(blob));
+  return mlir::DenseResourceElementsAttr::get(type, freeKey(context, key), std::move(blob));
 }
 
 Tensor Tensor::fromAttr(mlir::ElementsAttr attr) {

@@ -1,6 +1,7 @@
 //===- TensorTest.cpp - tensors, element types, 16-bit floats, attributes -----------------===//
 #include "ir/Tk.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -224,6 +225,17 @@ TEST_F(TensorTest, BytesOutliveTheTensorAndTheContext) {
 TEST_F(TensorTest, LargeSplatsAreSmall) {
   Tensor t(DataType::Bool, {1 << 20});
   EXPECT_TRUE(llvm::isa<mlir::DenseElementsAttr>(t.toAttr(&context)));
+}
+
+TEST_F(TensorTest, NamesOfManyConstantsTakeNoSearch) {
+  // A file of a megabyte can hold so many; looking at the names of all before each takes minutes.
+  mlir::ElementsAttr last;
+  for (int64_t i = 0; i < 50'000; ++i) {
+    Tensor tensor(DataType::UInt8, {1100});
+    tensor.setInt(0, 1);
+    last = tensor.toAttr(&context);
+  }
+  EXPECT_EQ(llvm::cast<mlir::DenseResourceElementsAttr>(last).getRawHandle().getKey(), "uint8_1100_49999");
 }
 
 TEST_F(TensorTest, LargeConstantsPrintAndParse) {
