@@ -141,6 +141,21 @@ TEST(Loop, EarlyExitWithScanOutputsUnrolls) {
   }
 }
 
+TEST(Loop, WithoutAnEndIsRefusedBeforeUnrolling) {
+  // Three nodes an iteration: a number that overflows times them, and one that does not.
+  for (int64_t trips : {int64_t(0x7fffffffffffffff), int64_t(1) << 60}) {
+    ModelBuilder tooLong;
+    tooLong.input("x", {2}).initializer("n", ints({trips}));
+    addLoop(tooLong, "n", "", nullptr);
+    // Unrolling until then takes more nodes than an import may visit.
+    EXPECT_THAT(importError(tooLong), HasSubstr("runs more than 65536 iterations"));
+  }
+  ModelBuilder endless;
+  endless.input("x", {2});
+  addLoop(endless, "", "", nullptr);
+  EXPECT_THAT(importError(endless), HasSubstr("runs more than 65536 iterations"));
+}
+
 TEST(Loop, NoTrips) {
   for (bool byCondition : {true, false}) {
     ModelBuilder m;

@@ -21,6 +21,18 @@ static int64_t nodeCount(const onnx::GraphProto &graph) {
   return count;
 }
 
+/// True where the condition that a loop's body gives is the one that it gets.
+static bool handsConditionOn(const onnx::GraphProto &body) {
+  llvm::StringRef given = body.output(0).name();
+  for (int i = body.node_size() - 1; i >= 0; --i) {
+    const onnx::NodeProto &node = body.node(i);
+    if (node.output_size() == 1 && node.output(0) == given && node.op_type() == "Identity" &&
+        node.input_size() == 1)
+      given = node.input(0);
+  }
+  return given == body.input(1).name();
+}
+
 namespace {
 
 /// One ONNX Loop node. There are three ways: unrolled because it is small, a tk.loop, or unrolled because a
@@ -37,6 +49,7 @@ public:
             llvm::Twine(graph.output_size()) + " outputs, which do not fit " + llvm::Twine(initial.size()) +
             " carried values; the file is damaged");
     hasScans = graph.output_size() > static_cast<int>(initial.size()) + 1;
+    goesOn = handsConditionOn(graph);
     if (n.has(0)) {
       checkSingle(n.input(0), DataType::Int64, "its trip count");
       if (std::optional<Tensor> known = n.ifConstant(0))
@@ -51,8 +64,8 @@ public:
     // The extent of a scan output is the number of iterations.
     if (hasScans && n.has(0) && !limit)
       limit = n.constantInput(0, "its trip count (an extent of its outputs)").intAt(0);
-    if (isKnown() && limit.value_or(1) * std::max<int64_t>(nodeCount(graph), 1) <= preferredNodes &&
-        limit.value_or(1) <= preferredTrips) {
+    const int64_t trips = std::max<int64_t>(limit.value_or(1), 0);
+    if (isKnown() && trips <= preferredTrips && trips * nodeCount(graph) <= preferredNodes) {
       llvm::Expected<std::optional<Values>> unrolled = unroll(preferredTrips, /*evaluate=*/false, "");
       if (!unrolled)
         return unrolled.takeError();
@@ -74,13 +87,19 @@ public:
       limit = n.constantInput(0, "its trip count" + obstacle).intAt(0);
     if (!condition)
       condition = n.constantInput(1, "its condition" + obstacle);
+    auto refuse = [&] {
+      return n.error("runs more than " + llvm::Twine(maxTrips) + " iterations" + obstacle +
+                     "; make the loop shorter");
+    };
+    // Unrolling as far as that would only tell the same, later.
+    if (goesOn && condition->intAt(0) != 0 && (!limit || *limit > maxTrips))
+      return refuse();
     llvm::Expected<std::optional<Values>> unrolled =
         unroll(maxTrips, /*evaluate=*/true, "its condition after an iteration" + obstacle);
     if (!unrolled)
       return unrolled.takeError();
     if (!*unrolled)
-      return n.error("runs more than " + llvm::Twine(maxTrips) + " iterations" + obstacle +
-                     "; make the loop shorter");
+      return refuse();
     return **unrolled;
   }
 
@@ -92,6 +111,8 @@ private:
   bool hasScans = false;
   std::optional<int64_t> limit;    ///< where known; none as well where there is no limit
   std::optional<Tensor> condition; ///< of the first iteration, where known
+  /// The body hands its condition on, or makes it true, so that only the trip count ends the loop.
+  bool goesOn = false;
 
   bool isKnown() const { return condition && (limit || !n.has(0)); }
 
@@ -133,7 +154,7 @@ private:
       return outputs;
     Iteration next{outputs->front(), carriedOf(*outputs), scansOf(*outputs)};
     std::optional<Tensor> constant = tk::constantValue(next.condition);
-    bool goesOn = next.condition == loop.condition || (constant && constant->intAt(0) != 0);
+    goesOn |= next.condition == loop.condition || (constant && constant->intAt(0) != 0);
     bool always = goesOn && condition && condition->intAt(0) != 0;
     if (hasScans && (!always || !limit))
       fault("its outputs have as many slices as iterations run, which its condition decides");
