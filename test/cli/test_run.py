@@ -165,6 +165,13 @@ class WrongInput(Command):
         self.fails(1, "run", "dense.onnx", "--input", "x=nosuch.npy", parts=["nosuch.npy"])
         self.fails(1, "run", "dense.onnx", "--input", "x=dense.onnx", parts=["no .npy file"])
         self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", "--shape", "x=1x4", parts=["'x'"])
+        os.mkfifo(self.path("pipe"))
+        self.fails(1, "run", "dense.onnx", "--input", "x=pipe", parts=["pipe", "not a regular file"])
+        self.fails(1, "run", "dense.onnx", "--input", "x=.", parts=["not a regular file"])
+        with open(self.path("typeless.npy"), "wb") as file:
+            header = b"{'descr': '', 'fortran_order': False, 'shape': (1, 4), }\n"
+            file.write(b"\x93NUMPY\x01\x00" + bytes([len(header), 0]) + header)
+        self.fails(1, "run", "dense.onnx", "--input", "x=typeless.npy", parts=["typeless.npy", "type ''"])
         with open(self.path("long.npy"), "r+b") as file:
             file.truncate(100)
         self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", parts=["long.npy"])

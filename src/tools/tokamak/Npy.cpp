@@ -2,6 +2,7 @@
 #include "Npy.h"
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -155,12 +156,16 @@ static void transposeFortran(HostTensor &tensor) {
 }
 
 Result<HostTensor> readNpy(const std::string &path) {
+  // A pipe that nobody writes to has no first byte either.
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    return fault(path, "is not a regular file; give a .npy file");
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return fault(path, std::string("cannot be read: ") + std::strerror(errno));
   char start[12] = {};
   if (!file.read(start, 10))
-    return fault(path, "is no .npy file: it is shorter than a header (or a folder)");
+    return fault(path, "is no .npy file: it is shorter than a header");
   if (std::string_view(start, 6) != magic)
     return fault(path, "is no .npy file: it does not begin with \\x93NUMPY");
   auto byte = [&](int i) { return static_cast<size_t>(static_cast<unsigned char>(start[i])); };
@@ -183,11 +188,12 @@ Result<HostTensor> readNpy(const std::string &path) {
   if (!header)
     return fault(path, "has a header that is not of a plain array");
 
+  const std::string_view descr = header->descr;
+  const bool isNative = descr.starts_with('<') || descr.starts_with('=');
   const TypeCode *code = nullptr;
   for (const TypeCode &candidate : typeCodes) {
-    if (candidate.code == header->descr ||
-        (candidate.code[0] == '|' && candidate.code.substr(1) == std::string_view(header->descr).substr(1) &&
-         (header->descr[0] == '<' || header->descr[0] == '=')))
+    if (candidate.code == descr ||
+        (isNative && candidate.code[0] == '|' && candidate.code.substr(1) == descr.substr(1)))
       code = &candidate;
   }
   if (!code)
