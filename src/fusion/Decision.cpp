@@ -41,6 +41,12 @@ static Words words(Reason reason) {
     return {"kind-of-sink", "The group where the paths meet is of too large a kind."};
   case Reason::TooManyOperators:
     return {"too-many-operators", "The group would pass the limit of operators."};
+  case Reason::TooFewRows:
+    return {"too-few-rows", "Together they have too few rows in common for the threads to share."};
+  case Reason::TooMuchScratch:
+    return {"too-much-scratch", "A row of both needs more scratch memory than the cache keeps."};
+  case Reason::Cycle:
+    return {"cycle", "A path through another kernel leads from the one to the other."};
   case Reason::CannotEmit:
     return {"cannot-emit", "The kernel emitter cannot do the group."};
   }

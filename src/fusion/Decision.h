@@ -24,6 +24,9 @@ enum class Reason {
   KindOnPath,       ///< an operator on the way, or its group, is of too large a kind
   KindOfSink,       ///< the operator where the paths meet, or its group, is
   TooManyOperators, ///< the group would pass the limit of operators
+  TooFewRows,       ///< one row kernel of both would leave threads without work
+  TooMuchScratch,   ///< a row of both would need more scratch than the cache keeps
+  Cycle,            ///< a path through other groups leads from the one to the other
   CannotEmit,       ///< the kernel emitter cannot do the group; the detail says why
 };
 

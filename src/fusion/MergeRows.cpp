@@ -19,6 +19,7 @@
 #include "rewrite/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <optional>
 
 namespace tokamak {
 #define GEN_PASS_DEF_MERGEROWS
@@ -115,6 +116,12 @@ private:
     return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
   }
 
+  /// What becomes of an edge between two groups, and the numbers that decided.
+  struct Verdict {
+    Reason reason;
+    std::string detail;
+  };
+
   bool tryMerge(Operation *producer, Operation *consumer) {
     auto from = groupOf(producer), to = groupOf(consumer);
     if (!from || !to || *from == *to || refused.contains({*from, *to}))
@@ -122,17 +129,15 @@ private:
     Members merged = groups[*from];
     llvm::append_range(merged, groups[*to]);
     llvm::sort(merged, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    std::string detail;
-    if (!llvm::all_of(merged, runsByRows) || !isWorthwhile(*from, *to, merged, detail) ||
-        closesCycle(merged) || !state.fuel.take("merge-rows", consumer->getLoc())) {
+    std::optional<Verdict> verdict = judge(*from, *to, merged);
+    if (verdict && verdict->reason == Reason::Fused && !state.fuel.take("merge-rows", consumer->getLoc()))
+      verdict = Verdict{Reason::OutOfFuel, ""};
+    if (verdict)
+      log(*from, *to, *verdict);
+    if (!verdict || verdict->reason != Reason::Fused) {
       refused.insert({*from, *to});
       return false;
     }
-    llvm::SmallPtrSet<Operation *, 16> producers(groups[*from].begin(), groups[*from].end());
-    for (Operation *op : groups[*to])
-      for (Value operand : op->getOperands())
-        if (Operation *definition = operand.getDefiningOp(); definition && producers.contains(definition))
-          logMerge(definition, op, detail);
     for (Operation *op : groups[*from])
       fusion::setGroup(op, *to);
     groups[*to] = std::move(merged);
@@ -146,17 +151,29 @@ private:
   }
 
   /// Merging saves writing and reading the values between the groups. It must not lose the rows that threads
-  /// share, nor need more scratch than the cache keeps beside what streams through.
-  bool isWorthwhile(int64_t from, int64_t to, const Members &merged, std::string &detail) {
-    if (llvm::none_of(merged,
-                      [](Operation *op) { return isa<tk::ReduceOp, tk::ArgReduceOp, tk::CompositeOp>(op); }))
-      return false; // elementwise work alone is the baseline's business
+  /// share, nor need more scratch than the cache keeps beside what streams through. Nothing where merging is
+  /// not this pass's business, so that the baseline's reason stands.
+  std::optional<Verdict> judge(int64_t from, int64_t to, const Members &merged) {
+    if (!llvm::all_of(merged, runsByRows) || llvm::none_of(merged, [](Operation *op) {
+          return isa<tk::ReduceOp, tk::ArgReduceOp, tk::CompositeOp>(op);
+        }))
+      return std::nullopt;
+    if (merged.size() > mostOperators)
+      return Verdict{Reason::TooManyOperators, std::to_string(merged.size()) + " operators, the limit is " +
+                                                   std::to_string(mostOperators)};
     codegen::RowEstimate together = estimate(merged);
     int64_t apart = std::min(estimate(groups[from]).rows, estimate(groups[to]).rows);
     int64_t wanted = std::min<int64_t>(apart, enoughRows);
-    detail = std::to_string(together.rows) + " rows, " + std::to_string(together.scratchBytes) +
-             " bytes of scratch";
-    return together.rows >= wanted && together.scratchBytes <= target.l2Bytes / 4;
+    int64_t scratchLimit = target.l2Bytes / 4;
+    std::string rows = std::to_string(together.rows) + " rows";
+    std::string scratch = std::to_string(together.scratchBytes) + " bytes of scratch";
+    if (together.rows < wanted)
+      return Verdict{Reason::TooFewRows, rows + ", at least " + std::to_string(wanted) + " wanted"};
+    if (together.scratchBytes > scratchLimit)
+      return Verdict{Reason::TooMuchScratch, scratch + ", the limit is " + std::to_string(scratchLimit)};
+    if (closesCycle(merged))
+      return Verdict{Reason::Cycle, ""};
+    return Verdict{Reason::Fused, rows + ", " + scratch};
   }
 
   /// Whether a path leads from a member through the outside to another member.
@@ -191,23 +208,40 @@ private:
     return false;
   }
 
-  void logMerge(Operation *producer, Operation *consumer, const std::string &detail) {
+  /// Notes the verdict on every edge from one group to the other, over what the baseline said.
+  void log(int64_t from, int64_t to, const Verdict &verdict) {
     if (!state.decisions)
       return;
-    Decision fused = fusion::newDecision(producer, consumer);
-    fused.fused = true;
-    fused.reason = Reason::Fused;
-    fused.detail = detail;
-    for (Decision &known : state.decisions->decisions)
-      if (known.producer == fused.producer && known.consumer == fused.consumer) {
-        known = fused;
-        return;
-      }
-    state.decisions->decisions.push_back(fused);
+    llvm::SmallPtrSet<Operation *, 16> producers(groups[from].begin(), groups[from].end());
+    for (Operation *consumer : groups[to])
+      for (Value operand : consumer->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); producer && producers.contains(producer))
+          log(producer, consumer, verdict);
+  }
+
+  void log(Operation *producer, Operation *consumer, const Verdict &verdict) {
+    Decision decision = fusion::newDecision(producer, consumer);
+    decision.fused = verdict.reason == Reason::Fused;
+    decision.reason = verdict.reason;
+    decision.detail = verdict.detail;
+    // Several operators may come from one node: what is fused already is another edge of the same names.
+    auto isSame = [&](const Decision &other) {
+      return other.producer == decision.producer && other.consumer == decision.consumer;
+    };
+    auto &decisions = state.decisions->decisions;
+    auto open =
+        llvm::find_if(decisions, [&](const Decision &other) { return isSame(other) && !other.fused; });
+    if (open != decisions.end())
+      *open = decision;
+    else if (llvm::none_of(decisions, isSame))
+      decisions.push_back(decision);
   }
 
   /// Rows beyond which more parallelism is of no use.
   static constexpr int64_t enoughRows = 32;
+  /// Planning a row kernel takes time that grows with the square of its operators, and what the stages share
+  /// is computed again in each; a chain of some eight layer norms is long enough to have saved the traffic.
+  static constexpr size_t mostOperators = 64;
 
   Block &block;
   const TargetDescription &target;

@@ -140,6 +140,50 @@ TEST_F(DecisionTest, TooManyOperatorsNamesTheNumbers) {
   EXPECT_EQ(log.decisions.back().detail, "257 operators, the limit is 256");
 }
 
+TEST_F(DecisionTest, RowsNameTheNumbers) {
+  auto reduce = [](const std::string &result, const std::string &x, int axis, const std::string &type) {
+    return result + " = tk.reduce " + x +
+           " {kind = #tk.reduce_kind<sum>, axes = array<i64: " + std::to_string(axis) +
+           ">, keep_dims = true} : (tensor<40x64xf32>) -> " + type;
+  };
+  const std::string x = "tensor<40x64xf32>", column = "tensor<40x1xf32>", row = "tensor<1x64xf32>";
+  const std::string scaled = " : (" + x + ", " + column + ") -> " + x;
+  auto detail = [&](const std::string &producer) {
+    for (const Decision &decision : log.decisions)
+      if (decision.producer == producer)
+        return decision.detail;
+    return std::string("no such edge");
+  };
+  partition("%x: " + x,
+            reduce("%s", "%x", 1, column) + node("sum") + "%d = tk.mul %x, %s" + scaled + node("mul") +
+                reduce("%r", "%d", 0, row) + node("other") + "return %r : " + row,
+            row, -1, createMergeRowsPass);
+  EXPECT_EQ(reason("sum", "mul"), "fused");
+  EXPECT_EQ(detail("sum"), "40 rows, 64 bytes of scratch");
+  EXPECT_EQ(reason("mul", "other"), "too-few-rows");
+  EXPECT_TRUE(llvm::StringRef(detail("mul")).starts_with("1 rows, at least ")); // of the other, in vectors
+
+  partition("%x: " + x,
+            reduce("%s", "%x", 1, column) + node("sum") +
+                "%c = tk.cumsum %s {axis = 0 : i64, exclusive = false, reverse = false} : (" + column +
+                ") -> " + column + node("cumsum") + "%a = tk.add %s, %c : (" + column + ", " + column +
+                ") -> " + column + node("add") + "return %a : " + column,
+            column, -1, createMergeRowsPass);
+  EXPECT_EQ(reason("sum", "add"), "cycle");
+
+  std::string chain, last = "%x";
+  for (int i = 0; i < 33; ++i) {
+    const std::string number = std::to_string(i);
+    chain += reduce("%s" + number, last, 1, column) + node("sum" + number) + "%d" + number + " = tk.sub " +
+             last + ", %s" + number + scaled + node("sub" + number);
+    last = "%d" + number;
+  }
+  partition("%x: " + x, chain + "return " + last + " : " + x, x, -1, createMergeRowsPass);
+  EXPECT_EQ(reason("sum31", "sub31"), "fused");
+  EXPECT_EQ(reason("sub31", "sum32"), "too-many-operators");
+  EXPECT_EQ(detail("sub31"), "65 operators, the limit is 64");
+}
+
 TEST_F(DecisionTest, ReasonsHaveNamesAndSentences) {
   for (int i = 0; i <= static_cast<int>(Reason::CannotEmit); ++i) {
     EXPECT_FALSE(reasonName(static_cast<Reason>(i)).empty());

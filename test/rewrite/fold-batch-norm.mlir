@@ -1,4 +1,4 @@
-// Values are checked by FoldBatchNormTest.cpp; here is what folds and what does not.
+// Values are checked by BatchNormTest.cpp; here is what folds and what does not.
 // RUN: tokamak-opt %s --fold-batch-norm --eliminate-dead-code --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // scale = 2 / sqrt(4) = 1 and -3 / sqrt(1) = -3, shift = 1 - 1 * 1 = 0 and 2 - (-1) * -3 = -1. A convolution without a
