@@ -152,7 +152,7 @@ void addBench(CLI::App &app, int &exitStatus) {
   options->inputs.addTo(*command);
   command->add_option("--runs", options->runs, "Timed runs (default: a second's worth, from 5 to 1000)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   command->add_flag("--profile", options->profile, "Show the time in each kernel");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exitStatus] { exitStatus = report(bench(*options)); });
