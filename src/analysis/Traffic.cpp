@@ -1,7 +1,7 @@
 //===- Traffic.cpp - bytes moved and arithmetic done ---------------------------------------===//
 #include "analysis/Traffic.h"
+#include "analysis/KernelOperands.h"
 #include "ir/Tk.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <limits>
@@ -59,8 +59,7 @@ static bool readsOnlyWhatItWrites(OpOperand &use) {
           llvm::isa<tk::GatherOp, tk::GatherElementsOp, tk::GatherNDOp>(use.getOwner()));
 }
 
-/// Bytes that a kernel reads of a value through `uses`: all of it, unless every use picks a part.
-static int64_t bytesReadThrough(Value value, llvm::ArrayRef<OpOperand *> uses) {
+int64_t analysis::bytesReadThrough(Value value, llvm::ArrayRef<OpOperand *> uses) {
   int64_t whole = tensorBytes(value), parts = 0;
   for (OpOperand *use : uses) {
     if (!readsOnlyWhatItWrites(*use))
@@ -68,32 +67,6 @@ static int64_t bytesReadThrough(Value value, llvm::ArrayRef<OpOperand *> uses) {
     parts = saturatingAdd(parts, tensorBytes(use->getOwner()->getResult(0)));
   }
   return std::min(whole, parts);
-}
-
-/// A kernel's operands, each counted once however often it is listed.
-static void addOperands(Traffic &traffic, Operation *op) {
-  llvm::SmallPtrSet<Value, 8> seen;
-  for (OpOperand &operand : op->getOpOperands()) {
-    Value buffer = bufferOf(operand.get());
-    if (!seen.insert(buffer).second)
-      continue;
-    llvm::SmallVector<OpOperand *> uses;
-    for (OpOperand &other : op->getOpOperands()) {
-      if (bufferOf(other.get()) != buffer)
-        continue;
-      if (auto group = llvm::dyn_cast<tk::FusionOp>(op)) {
-        for (OpOperand &inner : group.getBody().getArgument(other.getOperandNumber()).getUses())
-          uses.push_back(&inner);
-      } else {
-        uses.push_back(&other);
-      }
-    }
-    int64_t bytes = bytesReadThrough(buffer, uses);
-    Operation *definition = buffer.getDefiningOp();
-    bool isWeight = definition && definition->hasTrait<OpTrait::ConstantLike>();
-    int64_t &sum = isWeight ? traffic.weightBytes : traffic.bytesRead;
-    sum = saturatingAdd(sum, bytes);
-  }
 }
 
 static Traffic costlier(const Traffic &a, const Traffic &b) {
@@ -130,12 +103,23 @@ Traffic analysis::trafficOf(Operation *op) {
 
   Traffic traffic;
   traffic.kernels = 1;
-  addOperands(traffic, op);
-  for (Value result : op->getResults())
-    traffic.bytesWritten = saturatingAdd(traffic.bytesWritten, tensorBytes(result));
+  const KernelOperands operands = operandsOf(op);
+  for (const KernelOperands::Buffer &read : operands.reads) {
+    int64_t &sum = isWeight(read.value) ? traffic.weightBytes : traffic.bytesRead;
+    sum = saturatingAdd(sum, read.bytes);
+  }
+  for (const KernelOperands::Buffer &write : operands.writes)
+    traffic.bytesWritten = saturatingAdd(traffic.bytesWritten, write.bytes);
   if (auto counted = llvm::dyn_cast<tk::TrafficInterface>(op))
     traffic.flops = std::max<int64_t>(counted.getFlops(), 0);
   return traffic;
+}
+
+int64_t analysis::timesRun(Operation *op) {
+  int64_t times = 1;
+  for (auto loop = op->getParentOfType<tk::LoopOp>(); loop; loop = loop->getParentOfType<tk::LoopOp>())
+    times = saturatingMul(times, tripsOf(loop));
+  return times;
 }
 
 Traffic analysis::trafficOf(Block &block) {

@@ -24,6 +24,9 @@ struct Traffic {
 /// Bytes of a tensor value; saturates instead of overflowing.
 int64_t tensorBytes(mlir::Value value);
 
+/// Bytes that a kernel reads of a value through `uses`: all of it, unless every use picks a part.
+int64_t bytesReadThrough(mlir::Value value, llvm::ArrayRef<mlir::OpOperand *> uses);
+
 /// True for operations that become no kernel and move nothing: constants, reshapes (views), terminators.
 bool isFree(mlir::Operation *op);
 
@@ -33,6 +36,10 @@ mlir::Value bufferOf(mlir::Value value);
 /// The traffic of `op` as one kernel (an operator, a composite, a library call, a tk.fusion). Control flow:
 /// the branch that costs more; the body times the iterations, as far as they are known (else one).
 Traffic trafficOf(mlir::Operation *op);
+
+/// How often `op` runs in one run of its function: the trips of the loops around it, as far as they are
+/// known.
+int64_t timesRun(mlir::Operation *op);
 
 /// The sum over the block's operations.
 Traffic trafficOf(mlir::Block &block);
