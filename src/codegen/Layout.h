@@ -11,11 +11,14 @@ namespace tokamak::codegen {
 /// hold anything.
 struct Layout {
   int64_t block = 0; ///< 0: row-major
+  /// Elements from one image [C, spatial...] of a blocked value to the next; 0: they lie side by side.
+  int64_t pitch = 0;
   bool isBlocked() const { return block != 0; }
   bool operator==(const Layout &) const = default;
   /// Extents in memory order.
   llvm::SmallVector<int64_t> physicalShape(llvm::ArrayRef<int64_t> shape) const;
-  int64_t physicalSize(llvm::ArrayRef<int64_t> shape) const; ///< elements, padding included
+  int64_t physicalSize(
+      llvm::ArrayRef<int64_t> shape) const; ///< elements of a value that is no view, padding included
 };
 
 } // namespace tokamak::codegen

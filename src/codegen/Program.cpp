@@ -60,11 +60,12 @@ public:
     for (Value input : group.getInputs()) {
       signature.inputs.push_back(layouts.layoutOf(input));
       signature.constantInput.push_back(viewedValue(input).getDefiningOp<tk::ConstantOp>() != nullptr);
-      text << signature.inputs.back().block << (signature.constantInput.back() ? "c " : " ");
+      text << signature.inputs.back().block << ':' << signature.inputs.back().pitch
+           << (signature.constantInput.back() ? "c " : " ");
     }
     for (Value result : group.getResults()) {
       signature.outputs.push_back(layouts.layoutOf(result));
-      text << signature.outputs.back().block << ' ';
+      text << signature.outputs.back().block << ':' << signature.outputs.back().pitch << ' ';
     }
     printBody(group, text);
     text.flush();
@@ -154,12 +155,13 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
   result.outputs = signatureOf(program, true);
 
   LayoutAssignment layouts(program, target);
+  ViewAssignment views(program, layouts);
   OwningOpRef<ModuleOp> modules = ModuleOp::create(module.getLoc());
   KernelSet kernels(*modules, layouts, target);
   llvm::Error failure = llvm::Error::success();
   llvm::DenseMap<Operation *, size_t> stepOf;
   program.walk([&](Operation *op) {
-    if (failure || op->getParentOfType<tk::FusionOp>())
+    if (failure || op->getParentOfType<tk::FusionOp>() || views.isView(op))
       return;
     stepOf[op] = result.steps.size();
     if (auto group = dyn_cast<tk::FusionOp>(op)) {
@@ -178,12 +180,12 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
     return std::move(failure);
   result.kernelCount = result.steps.size();
 
-  MemoryPlan plan(program, layouts);
+  MemoryPlan plan(program, layouts, views);
   WeightStore weights;
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(modules->getBody());
   auto host = builder.create<ModuleOp>(module.getLoc(), "host");
-  HostProgram(program, plan, kernels.byGroup, weights)
+  HostProgram(program, plan, views, kernels.byGroup, weights)
       .emit(host, options.entry, options.observed ? &result.observed : nullptr);
   for (ObservedStep &observed : result.observed) {
     observed.step = stepOf.at(observed.op);

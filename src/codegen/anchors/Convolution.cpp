@@ -34,6 +34,7 @@ static llvm::Expected<ConvolutionShape> describe(Op op, const Layout &layout) {
   shape.outChannels = output.getDimSize(1);
   shape.group = op.getGroup();
   shape.inputBlock = layout.block;
+  shape.inputPitch = layout.pitch;
   for (int64_t i = 0; i < spatialRank; ++i) {
     int64_t axis = 3 - spatialRank + i;
     shape.input[axis] = input.getDimSize(2 + i);

@@ -229,7 +229,7 @@ DenseConvolution::DenseConvolution(const ConvolutionShape &shape, const TargetDe
   strides.block = shape.inputBlock ? plane : channelBlock * plane;
   strides.group = shape.inputBlock ? channelBlocks * plane : shape.inChannelsPerGroup() * plane;
   int64_t planes = shape.inputBlock ? (shape.inChannels + channelBlock - 1) / channelBlock : shape.inChannels;
-  strides.image = planes * plane;
+  strides.image = shape.inputPitch ? shape.inputPitch : planes * plane;
 }
 
 ConvolutionTasks::Work DenseConvolution::work() const {

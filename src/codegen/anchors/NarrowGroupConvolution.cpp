@@ -195,8 +195,8 @@ void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input,
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
     int64_t inputBlocks = (shape.inChannels + lanes - 1) / lanes;
     Value inputBlock = loops.div(task.channelTile, blocksPerInputBlock());
-    Value plane = loops.add(loops.mul(task.image, inputBlocks), inputBlock);
-    Value x = loops.at(input, loops.mul(plane, planeSize()));
+    int64_t imageSize = shape.inputPitch ? shape.inputPitch : inputBlocks * planeSize();
+    Value x = loops.at(loops.at(input, loops.mul(task.image, imageSize)), loops.mul(inputBlock, planeSize()));
     x = loops.at(x, loops.mul(loops.rem(task.channelTile, blocksPerInputBlock()), channelsRead()));
     Value w = loops.at(packedWeight, loops.mul(task.channelTile, kernelSize() * groupInputs() * lanes));
     auto emitTiles = [&](int64_t validLanes) {

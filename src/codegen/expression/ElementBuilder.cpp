@@ -95,7 +95,12 @@ Index ElementBuilder::positionOf(const Buffer &buffer, ArrayRef<Index> index) {
   SmallVector<Index> physical(index.begin(), index.end());
   physical[1] = indices.floorDiv(index[1], buffer.layout.block);
   physical.push_back(indices.mod(index[1], buffer.layout.block));
-  return linearize(indices, physical, buffer.layout.physicalShape(buffer.shape));
+  SmallVector<int64_t> extents = buffer.layout.physicalShape(buffer.shape);
+  if (buffer.layout.pitch == 0)
+    return linearize(indices, physical, extents);
+  Index inImage =
+      linearize(indices, ArrayRef<Index>(physical).drop_front(), ArrayRef<int64_t>(extents).drop_front());
+  return indices.add(indices.scale(physical[0], buffer.layout.pitch), inImage);
 }
 
 /// Whether every value of the index is in the buffer's memory, padding included.

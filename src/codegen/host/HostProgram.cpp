@@ -78,12 +78,12 @@ Value HostProgram::addressIn(const Place &place, int64_t extra) {
     Value table = place.kind == Place::Kind::Input ? inputs : outputs;
     Value slot = b.create<LLVM::GEPOp>(loc, pointer(), pointer(), table,
                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place.number)});
-    return offset(b.create<LLVM::LoadOp>(loc, pointer(), slot), extra);
+    return offset(b.create<LLVM::LoadOp>(loc, pointer(), slot), place.bytes + extra);
   }
   case Place::Kind::Weights:
-    return offset(weightBase, place.number + extra);
+    return offset(weightBase, place.number + place.bytes + extra);
   case Place::Kind::Arena:
-    return offset(arena, place.number + extra);
+    return offset(arena, place.number + place.bytes + extra);
   }
   llvm_unreachable("a kind of place");
 }
@@ -124,8 +124,9 @@ void HostProgram::emit(ModuleOp module, const std::string &symbol, std::vector<O
     Value viewed = viewedValue(result);
     bool inPlace = false;
     if (!viewed.getDefiningOp<tk::ConstantOp>()) {
-      const Place &place = plan.placeOf(viewed);
-      inPlace = place.kind == Place::Kind::Output && place.number == static_cast<int64_t>(i);
+      Place place = plan.placeOf(viewed);
+      inPlace =
+          place.kind == Place::Kind::Output && place.number == static_cast<int64_t>(i) && place.bytes == 0;
     }
     if (!inPlace)
       copy(addressIn({Place::Kind::Output, static_cast<int64_t>(i)}), addressOf(result), result);
@@ -136,6 +137,8 @@ void HostProgram::emit(ModuleOp module, const std::string &symbol, std::vector<O
 void HostProgram::emitBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (isa<tk::ConstantOp, tk::ReshapeOp>(op))
+      continue;
+    if (views.isView(&op))
       continue;
     // Branches and loops show the steps inside them.
     if (auto branch = dyn_cast<tk::IfOp>(op)) {

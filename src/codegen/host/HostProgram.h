@@ -14,12 +14,13 @@ namespace tokamak::codegen {
 class HostProgram {
 public:
   /// `kernels` has the kernel of every group.
-  HostProgram(mlir::func::FuncOp program, const MemoryPlan &plan,
+  HostProgram(mlir::func::FuncOp program, const MemoryPlan &plan, const ViewAssignment &views,
               const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels, WeightStore &weights)
-      : program(program), plan(plan), kernels(kernels), weights(weights), b(program.getContext()) {}
+      : program(program), plan(plan), views(views), kernels(kernels), weights(weights),
+        b(program.getContext()) {}
 
-  /// Into `module`, as an external function `symbol`. `observed`, if not null, gets the steps that the
-  /// program shows, without layouts and numbers.
+  /// Into `module`, as an external function `symbol`. `observed`, if not null, gets the steps that the program
+  /// shows, without layouts and numbers.
   void emit(mlir::ModuleOp module, const std::string &symbol, std::vector<ObservedStep> *observed = nullptr);
 
 private:
@@ -37,7 +38,7 @@ private:
   mlir::Value offset(mlir::Value base, int64_t bytes);
   mlir::Value constant(int64_t value, unsigned bits = 64);
   mlir::Value pointerTable(llvm::ArrayRef<mlir::Value> pointers); ///< on the stack
-  mlir::Value slots(int64_t count, int64_t bytes);                ///< stack memory, allocated once at entry
+  mlir::Value slots(int64_t count, int64_t bytes); ///< stack memory, allocated once at entry
   void declare(llvm::StringRef name, mlir::Type result, mlir::ArrayRef<mlir::Type> arguments);
   mlir::Value globalInts(llvm::ArrayRef<int64_t> values);
   mlir::Value globalDoubles(llvm::ArrayRef<double> values);
@@ -47,6 +48,7 @@ private:
 
   mlir::func::FuncOp program;
   const MemoryPlan &plan;
+  const ViewAssignment &views;
   const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels;
   WeightStore &weights;
   std::vector<ObservedStep> *observed = nullptr;

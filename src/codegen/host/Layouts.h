@@ -17,6 +17,8 @@ public:
     auto it = layouts.find(value);
     return it == layouts.end() ? Layout() : it->second;
   }
+  /// Of a blocked value that lies inside another one's memory.
+  void setPitch(mlir::Value value, int64_t elements) { layouts[value].pitch = elements; }
 
 private:
   void assign(tk::FusionOp group, const TargetDescription &target);

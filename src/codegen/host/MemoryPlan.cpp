@@ -7,12 +7,6 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
-Value viewedValue(Value value) {
-  while (auto reshape = value.getDefiningOp<tk::ReshapeOp>())
-    value = reshape.getInput();
-  return value;
-}
-
 namespace {
 
 bool byAddress(Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }
@@ -67,7 +61,16 @@ int64_t MemoryPlan::lastUse(Value value) {
   return last;
 }
 
-MemoryPlan::MemoryPlan(func::FuncOp program, const LayoutAssignment &layouts) : places(byAddress) {
+Place MemoryPlan::placeOf(Value value) const {
+  ViewAssignment::Location location = views.locate(value);
+  Place place = places.at(location.base);
+  place.bytes +=
+      location.elements * static_cast<int64_t>(byteSize(*fromMlir(tk::tensorType(value).getElementType())));
+  return place;
+}
+
+MemoryPlan::MemoryPlan(func::FuncOp program, const LayoutAssignment &layouts, const ViewAssignment &views)
+    : views(views), places(byAddress) {
   Block &entry = program.getBody().front();
   number(entry);
   for (BlockArgument argument : entry.getArguments())
@@ -88,13 +91,18 @@ MemoryPlan::MemoryPlan(func::FuncOp program, const LayoutAssignment &layouts) : 
       return;
     auto [first, end] = positions.lookup(op);
     for (Value result : op->getResults()) {
-      if (!needsMemory(result))
+      if (!needsMemory(result) || views.locate(result).base != result)
         continue;
       if (auto output = outputOf(program, result)) {
         places[result] = {Place::Kind::Output, *output};
         continue;
       }
-      inArena(result, first, std::max(end, lastUse(result)));
+      int64_t begin = first, last = std::max(end, lastUse(result));
+      for (Value part : views.partsOf(result)) {
+        begin = std::min(begin, positions.lookup(part.getDefiningOp()).first);
+        last = std::max(last, lastUse(part));
+      }
+      inArena(result, begin, last);
     }
     if (auto loop = dyn_cast<tk::LoopOp>(op)) {
       // The iteration number and the condition; carried values live in the loop's results.

@@ -1,7 +1,7 @@
 //===- MemoryPlan.h - where each value of the program lies
 //------------------------------------------------===//
 #pragma once
-#include "codegen/host/Layouts.h"
+#include "codegen/host/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tokamak::codegen {
@@ -11,18 +11,16 @@ struct Place {
   enum class Kind { Input, Output, Weights, Arena } kind = Kind::Arena;
   int64_t number =
       0; ///< Input, Output: position in the signature; Arena: byte offset; Weights: see WeightStore
+  int64_t bytes = 0; ///< behind the beginning of that
 };
-
-/// The value whose memory `value` shows: reshapes are views of row-major memory.
-mlir::Value viewedValue(mlir::Value value);
 
 /// Places of all values that need memory. Values of the arena share bytes where their lives do not overlap.
 class MemoryPlan {
 public:
-  MemoryPlan(mlir::func::FuncOp program, const LayoutAssignment &layouts);
+  MemoryPlan(mlir::func::FuncOp program, const LayoutAssignment &layouts, const ViewAssignment &views);
 
-  /// Of `value` or of the value it views. Constants are not in the plan.
-  const Place &placeOf(mlir::Value value) const { return places.at(viewedValue(value)); }
+  /// Of `value`, inside the value it is a view of. Constants are not in the plan.
+  Place placeOf(mlir::Value value) const;
   int64_t arenaBytes() const { return total; }
   /// A second buffer for a loop's carried value, where the next value cannot be written in place.
   std::optional<int64_t> stagingOf(tk::LoopOp loop, size_t carried) const {
@@ -39,6 +37,7 @@ private:
   void pack(std::vector<Interval> &intervals);
   int64_t lastUse(mlir::Value value);
 
+  const ViewAssignment &views;
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>>
       positions; ///< first and last position in an operation
   int64_t nextPosition = 0;
