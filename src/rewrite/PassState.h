@@ -3,6 +3,7 @@
 #pragma once
 #include "analysis/TargetDescription.h"
 #include "mlir/IR/Location.h"
+#include "rewrite/SearchReport.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include <cstdint>
@@ -65,6 +66,7 @@ struct PassState {
   TargetDescription target = TargetDescription::host(); ///< what costs are modelled for
   Fuel fuel;
   RemovedLog removed;
+  std::vector<SearchReport> searches;
   DecisionLog *decisions = nullptr; ///< null: nobody asks
   bool inputFault = false;          ///< a pass failed because of what the user gave to it (a rule file)
 };

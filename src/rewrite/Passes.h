@@ -19,6 +19,14 @@ std::unique_ptr<mlir::Pass> createApplyRulesPass(std::vector<std::string> rules,
 std::unique_ptr<mlir::Pass> createApplyRulesPass();
 std::unique_ptr<mlir::Pass> createFoldBatchNormPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createMergeSiblingsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createEnlargeKernelsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createResidualToConvolutionPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createMergeSumsPass(PassStatePtr state = nullptr);
+/// `force`: names of rewrites to apply wherever they are legal, whatever they cost.
+std::unique_ptr<mlir::Pass> createRewriteSearchPass(std::vector<std::string> force, PassStatePtr state);
+/// With the names of its own options, for tokamak-opt.
+std::unique_ptr<mlir::Pass> createRewriteSearchPass();
 std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionNonePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nullptr);

@@ -39,6 +39,25 @@ def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
 def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
   let summary = "Turns the remaining batch norms with constant statistics into one multiplication and one addition.";
 }
+def MergeSiblings : Tk_Pass<"merge-siblings", "MergeSiblings"> {
+  let summary = "Merges convolutions, and matrix products, that read one value with equal geometry.";
+}
+def EnlargeKernels : Tk_Pass<"enlarge-kernels", "EnlargeKernels"> {
+  let summary = "Gives a centred convolution the larger kernel of its sibling, with zeros around its own; "
+                "finite inputs only.";
+}
+def ResidualToConvolution : Tk_Pass<"residual-to-convolution", "ResidualToConvolution"> {
+  let summary = "Makes what is added to a convolution of the same split an identity convolution; finite inputs only.";
+}
+def MergeSums : Tk_Pass<"merge-sums", "MergeSums"> {
+  let summary = "Makes one convolution, or matrix product, of the sum of two.";
+}
+def RewriteSearch : Tk_Pass<"rewrite-search", "RewriteSearch"> {
+  let summary = "Searches for sequences of the four rewrites above that lower the modelled cost (--fusion full).";
+  let constructor = "::tokamak::createRewriteSearchPass()";
+  let options = [ListOption<"force", "force", "std::string", "rewrites to apply wherever they are legal">,
+                 Option<"bound", "bound", "int64_t", "64", "states modelled in one neighbourhood at most">];
+}
 def EliminateDeadCode : Tk_Pass<"eliminate-dead-code", "EliminateDeadCode"> {
   let summary = "Removes operators whose results nothing uses.";
 }
