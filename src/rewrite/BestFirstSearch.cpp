@@ -1,0 +1,141 @@
+//===- BestFirstSearch.cpp - sequences of rewrites that lower the cost ----------------------------------===//
+// Graphs are small (a neighbourhood) and rewrites keep weights as expressions of the old ones, so a state is a
+// copied function. States are told apart by their text, in which large constants are left out.
+#include "rewrite/BestFirstSearch.h"
+#include "fusion/NodeNames.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+#include <queue>
+
+using namespace mlir;
+using namespace tokamak;
+using namespace tokamak::rewrite;
+
+namespace {
+
+Block &blockOf(ModuleOp module) { return module.getBody()->front().getRegion(0).front(); }
+
+std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  return text;
+}
+
+Site siteAt(Block &block, llvm::ArrayRef<unsigned> places) {
+  Site site;
+  for (unsigned place : places)
+    site.push_back(&*std::next(block.begin(), place));
+  return site;
+}
+
+/// Operations in the order in which a rewrite creates them, and erases them.
+struct Recorder : RewriterBase::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
+    if (!previous.isSet())
+      created.push_back(op);
+  }
+  void notifyOperationErased(Operation *op) override { erased.push_back(op); }
+  std::vector<Operation *> created, erased;
+};
+
+Recorder applyStep(const CostedRewrite &rewrite, const Site &site) {
+  Recorder recorder;
+  IRRewriter rewriter(site.front()->getContext(), &recorder);
+  rewrite.apply(site, rewriter);
+  return recorder;
+}
+
+struct SearchState {
+  OwningOpRef<ModuleOp> module;
+  double cost;
+  std::vector<SearchStep> steps;
+};
+
+class Search {
+public:
+  Search(const TargetDescription &target, int64_t bound,
+         llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed)
+      : target(target), bound(bound), isAllowed(isAllowed) {}
+
+  SearchResult run(ModuleOp start) {
+    enter(start.clone(), {});
+    while (!frontier.empty() && static_cast<int64_t>(states.size()) < bound) {
+      const size_t cheapest = frontier.top().second;
+      frontier.pop();
+      expand(cheapest);
+    }
+    const auto *best = llvm::min_element(
+        states, [](const auto &a, const auto &b) { return a->cost < b->cost; });
+    return {static_cast<int64_t>(states.size()), states.front()->cost, (*best)->cost, (*best)->steps};
+  }
+
+private:
+  void enter(OwningOpRef<ModuleOp> module, std::vector<SearchStep> steps) {
+    if (!seen.insert(textOf(*module)).second)
+      return;
+    const double cost = graphCost(*module, target);
+    frontier.push({-cost, states.size()});
+    states.push_back(std::make_unique<SearchState>(SearchState{std::move(module), cost, std::move(steps)}));
+  }
+
+  void expand(size_t number) {
+    Block &block = blockOf(*states[number]->module);
+    llvm::DenseMap<Operation *, unsigned> places;
+    for (Operation &op : block)
+      places.insert({&op, places.size()});
+    for (const CostedRewrite *rewrite : costedRewrites()) {
+      for (const Site &site : rewrite->findSites(block)) {
+        if (static_cast<int64_t>(states.size()) >= bound)
+          return;
+        if (!isAllowed(*rewrite, site))
+          continue;
+        SearchStep step{rewrite, llvm::map_to_vector<4>(site, [&](Operation *op) { return places[op]; }),
+                        fusion::nodeName(site.front())};
+        OwningOpRef<ModuleOp> next = states[number]->module->clone();
+        applyStep(*rewrite, siteAt(blockOf(*next), step.site));
+        std::vector<SearchStep> steps = states[number]->steps;
+        steps.push_back(std::move(step));
+        enter(std::move(next), std::move(steps));
+      }
+    }
+  }
+
+  const TargetDescription &target;
+  int64_t bound;
+  llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed;
+  llvm::SmallVector<std::unique_ptr<SearchState>> states;
+  std::priority_queue<std::pair<double, size_t>> frontier; ///< negative cost, state
+  llvm::StringSet<> seen;
+};
+
+} // namespace
+
+SearchResult rewrite::searchRewrites(const GraphCopy &start, const TargetDescription &target, int64_t bound,
+                                     llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed) {
+  return Search(target, bound, isAllowed).run(*start.module);
+}
+
+size_t rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps, PassState &state,
+                            llvm::StringRef pass, llvm::function_ref<void(Operation *)> erased) {
+  // Each step is taken on the copy as well, which tells the originals of what the next one takes apart.
+  llvm::DenseMap<Operation *, Operation *> originals = std::move(start.originals);
+  Block &block = start.block();
+  for (auto [number, step] : llvm::enumerate(steps)) {
+    Site copied = siteAt(block, step.site);
+    if (!llvm::all_of(copied, [&](Operation *op) { return originals.contains(op); }))
+      return number;
+    Site own = llvm::map_to_vector<4>(copied, [&](Operation *op) { return originals[op]; });
+    if (!state.fuel.take(pass, own.front()->getLoc()))
+      return number;
+    Recorder done = applyStep(*step.rewrite, own), mirrored = applyStep(*step.rewrite, copied);
+    llvm::for_each(done.erased, erased);
+    if (done.created.size() != mirrored.created.size())
+      return number + 1;
+    for (auto [mirror, original] : llvm::zip_equal(mirrored.created, done.created))
+      originals[mirror] = original;
+  }
+  return steps.size();
+}

@@ -1,0 +1,35 @@
+//===- BestFirstSearch.h - sequences of rewrites that lower the cost ----------------------------------===//
+#pragma once
+#include "rewrite/GraphCost.h"
+#include "rewrite/Neighbourhood.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tokamak::rewrite {
+
+/// One application: the rewrite, and the places in the block of the operations that it takes apart.
+struct SearchStep {
+  const CostedRewrite *rewrite = nullptr;
+  llvm::SmallVector<unsigned, 4> site;
+  std::string at; ///< the first of these, as reports name it
+};
+
+struct SearchResult {
+  int64_t explored = 0; ///< states whose cost was modelled, the first one included
+  double secondsBefore = 0, secondsAfter = 0;
+  std::vector<SearchStep> steps; ///< in order; none where nothing costs less
+};
+
+/// Best-first search from `start`: the cheapest state known is expanded first, until none is left or `bound`
+/// states have been modelled. `isAllowed` says which sites count.
+SearchResult searchRewrites(const GraphCopy &start, const TargetDescription &target, int64_t bound,
+                            llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed);
+
+/// Repeats the steps on the operations that `start` was copied from, and on the copy. Returns how many were
+/// applied: fuel may run out, and a step that finds other readers there than in the copy is the last one.
+/// `erased` is told of the operations that are gone.
+size_t replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps, PassState &state, llvm::StringRef pass,
+                   llvm::function_ref<void(mlir::Operation *)> erased);
+
+} // namespace tokamak::rewrite

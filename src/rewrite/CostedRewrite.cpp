@@ -1,0 +1,34 @@
+//===- CostedRewrite.cpp - rewrites that pay on some graphs only -------------------------------===//
+#include "rewrite/CostedRewrite.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tokamak;
+using namespace tokamak::rewrite;
+
+llvm::ArrayRef<const CostedRewrite *> rewrite::costedRewrites() {
+  static const CostedRewrite *const all[] = {&mergeSiblings(), &enlargeKernels(), &residualToConvolution(),
+                                             &mergeSums()};
+  return all;
+}
+
+const CostedRewrite *rewrite::findCostedRewrite(llvm::StringRef name) {
+  for (const CostedRewrite *rewrite : costedRewrites())
+    if (rewrite->name() == name)
+      return rewrite;
+  return nullptr;
+}
+
+bool rewrite::applyEverywhere(const CostedRewrite &rewrite, Block &block, PassState &state,
+                              llvm::function_ref<bool(const Site &)> isWanted) {
+  IRRewriter rewriter(block.getParentOp()->getContext());
+  bool changed = false;
+  for (;;) {
+    std::vector<Site> sites = rewrite.findSites(block);
+    auto site = llvm::find_if(sites, isWanted);
+    if (site == sites.end() || !state.fuel.take(rewrite.name(), site->front()->getLoc()))
+      return changed;
+    rewrite.apply(*site, rewriter);
+    changed = true;
+  }
+}

@@ -1,0 +1,12 @@
+//===- GraphCost.h - what a graph will cost once it is fused -----------------------------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tokamak::rewrite {
+
+/// Modelled seconds of one run of @main of `module`, in the groups that the baseline would form. The module is
+/// left as it is.
+double graphCost(mlir::ModuleOp module, const TargetDescription &target);
+
+} // namespace tokamak::rewrite

@@ -1,0 +1,127 @@
+//===- RewriteSearch.cpp - rewrites that the cost model takes -------------------------------------===//
+// Each rewrite that pays on some graphs only is tried where it applies, and what it makes possible after it:
+// best-first over sequences of them, in a bounded neighbourhood, with the modelled time of the fused result as
+// the cost. Sites that the graph has in the beginning are searched in one sweep; sweeps repeat while they
+// change something. Contract: that of the rewrites taken; those that hold on finite values only are left out
+// where a value may be infinite, unless they are forced.
+#include "analysis/Blocks.h"
+#include "fusion/NodeNames.h"
+#include "rewrite/BestFirstSearch.h"
+#include "rewrite/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tokamak {
+#define GEN_PASS_DECL_REWRITESEARCH
+#define GEN_PASS_DEF_REWRITESEARCH
+#include "rewrite/Passes.h.inc"
+} // namespace tokamak
+
+using namespace mlir;
+using namespace tokamak;
+using namespace tokamak::rewrite;
+
+namespace {
+
+/// Rewriting in a neighbourhood lays open what lies at its border, a few times at most.
+constexpr int mostSweeps = 4;
+
+struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
+  explicit RewriteSearch(PassStatePtr state) : state(std::move(state)) {}
+  RewriteSearch(std::vector<std::string> names, PassStatePtr state) : state(std::move(state)) {
+    force = names;
+  }
+
+  void runOnOperation() override {
+    for (const std::string &name : force) {
+      const CostedRewrite *rewrite = findCostedRewrite(name);
+      if (!rewrite) {
+        std::string known;
+        for (const CostedRewrite *other : costedRewrites())
+          known += (known.empty() ? "" : ", ") + other->name().str();
+        getOperation()->emitError("there is no rewrite '") << name << "' to force; there are " << known;
+        state->inputFault = true;
+        return signalPassFailure();
+      }
+      forced.push_back(rewrite);
+    }
+    analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
+      for (int sweeps = 0; sweeps < mostSweeps && (applyForced(block) | searchOnce(block)); ++sweeps) {
+      }
+    });
+  }
+
+private:
+  /// In turns, since one may make sites for another.
+  bool applyForced(Block &block) {
+    bool changed = false;
+    for (bool again = true; again;) {
+      again = false;
+      for (const CostedRewrite *rewrite : forced)
+        again |= applyEverywhere(*rewrite, block, *state, [](const Site &) { return true; });
+      changed |= again;
+    }
+    return changed;
+  }
+
+  bool isAllowed(const CostedRewrite &rewrite, const Site &site) const {
+    return llvm::is_contained(forced, &rewrite) || rewrite.keepsNonFinite(site);
+  }
+
+  /// Searches around each site that the block has now; true if it changed.
+  bool searchOnce(Block &block) {
+    std::vector<Site> sites;
+    for (const CostedRewrite *rewrite : costedRewrites())
+      for (Site &site : rewrite->findSites(block))
+        if (isAllowed(*rewrite, site))
+          sites.push_back(std::move(site));
+    // What was searched need not be searched from another of its sites; what was rewritten is gone.
+    llvm::DenseSet<Operation *> done;
+    bool changed = false;
+    for (const Site &site : sites) {
+      if (llvm::any_of(site, [&](Operation *op) { return done.contains(op); }))
+        continue;
+      std::vector<Operation *> ops = neighbourhoodOf(site);
+      llvm::erase_if(ops, [&](Operation *op) { return done.contains(op); });
+      done.insert(ops.begin(), ops.end());
+      changed |= searchAround(site, ops, done);
+    }
+    return changed;
+  }
+
+  bool searchAround(const Site &site, llvm::ArrayRef<Operation *> ops, llvm::DenseSet<Operation *> &done) {
+    SearchReport report;
+    report.at = fusion::nodeName(site.front());
+    report.bound = bound;
+    GraphCopy copy = copyOperations(ops);
+    SearchResult found = searchRewrites(
+        copy, state->target, bound,
+        [&](const CostedRewrite &rewrite, const Site &at) { return isAllowed(rewrite, at); });
+    // Less than half a call of a kernel is no gain that the model can tell from none.
+    if (found.steps.empty() || found.secondsBefore - found.secondsAfter < state->target.callSeconds / 2)
+      return false;
+    const size_t applied = replaySteps(std::move(copy), found.steps, *state, getArgument(),
+                                       [&](Operation *op) { done.insert(op); });
+    report.explored = found.explored;
+    report.secondsBefore = found.secondsBefore;
+    report.secondsAfter = found.secondsAfter;
+    for (const SearchStep &step : llvm::ArrayRef(found.steps).take_front(applied))
+      report.steps.push_back((step.rewrite->name() + " at " + step.at).str());
+    if (applied > 0)
+      state->searches.push_back(std::move(report));
+    return applied > 0;
+  }
+
+  PassStatePtr state;
+  llvm::SmallVector<const CostedRewrite *> forced;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tokamak::createRewriteSearchPass(std::vector<std::string> force, PassStatePtr state) {
+  return std::make_unique<RewriteSearch>(std::move(force), orFresh(std::move(state)));
+}
+
+std::unique_ptr<Pass> tokamak::createRewriteSearchPass() {
+  return std::make_unique<RewriteSearch>(std::make_shared<PassState>());
+}

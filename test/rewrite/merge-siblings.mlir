@@ -1,0 +1,233 @@
+// Siblings become one anchor, their results slices of it. Values are checked by CostedRewriteTest.cpp.
+// RUN: tokamak-opt %s --merge-siblings --fold-constants --eliminate-dead-code --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+
+// Weights side by side, those of most factors of two first; a missing bias is -0.
+// CHECK-LABEL: func.func @convolutions
+// CHECK-DAG: %[[W:.*]] = tk.constant {{.*}} : tensor<22x8x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = tk.constant dense<[-0.0{{.*}}, 3.0{{[^,]*}}]> : tensor<22xf32>
+// CHECK: %[[R:.*]] = tk.conv %arg0, %[[W]], %[[B]] {{.*}} loc(fused["a:Conv", "b:Conv"])
+// CHECK-DAG: %[[A:.*]] = tk.slice %[[R]] {{{.*}}sizes = array<i64: 1, 6, 6, 6>, starts = array<i64: 0, 16, 0, 0>{{.*}} loc("a:Conv")
+// CHECK-DAG: %[[C:.*]] = tk.slice %[[R]] {{{.*}}sizes = array<i64: 1, 16, 6, 6>, starts = array<i64: 0, 0, 0, 0>{{.*}} loc("b:Conv")
+// CHECK: return %[[A]], %[[C]]
+func.func @convolutions(%x: tensor<1x8x6x6xf32>) -> (tensor<1x6x6x6xf32>, tensor<1x16x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<6x8x1x1xf32>
+  %ba = tk.constant dense<3.0> : tensor<6xf32>
+  %0 = tk.conv %x, %wa, %ba {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<6x8x1x1xf32>, tensor<6xf32>) -> tensor<1x6x6x6xf32> loc("a:Conv")
+  %wb = tk.constant dense<4.0> : tensor<16x8x1x1xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<16x8x1x1xf32>) -> tensor<1x16x6x6xf32> loc("b:Conv")
+  return %0, %1 : tensor<1x6x6x6xf32>, tensor<1x16x6x6xf32>
+}
+
+// Equal epilogues are done on the whole, constants side by side with the weights.
+// CHECK-LABEL: func.func @equal_epilogues
+// CHECK: %[[R:.*]] = tk.conv
+// CHECK: %[[S:.*]] = tk.mul %[[R]], %{{.*}} : (tensor<1x16x6x6xf32>, tensor<1x16x1x1xf32>)
+// CHECK: %[[M:.*]] = tk.max %[[S]], %{{.*}} : (tensor<1x16x6x6xf32>, tensor<f32>)
+// CHECK: %[[A:.*]] = tk.slice %[[M]]
+// CHECK: %[[B:.*]] = tk.slice %[[M]]
+// CHECK: return %[[A]], %[[B]]
+func.func @equal_epilogues(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %zero = tk.constant dense<0.0> : tensor<f32>
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %sa = tk.constant dense<2.0> : tensor<1x8x1x1xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ma = tk.mul %a, %sa : (tensor<1x8x6x6xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.max %ma, %zero : (tensor<1x8x6x6xf32>, tensor<f32>) -> tensor<1x8x6x6xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %sb = tk.constant dense<5.0> : tensor<1x8x1x1xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %mb = tk.mul %b, %sb : (tensor<1x8x6x6xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.max %mb, %zero : (tensor<1x8x6x6xf32>, tensor<f32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Other activations stay behind the slices, each on its own.
+// CHECK-LABEL: func.func @other_activations
+// CHECK: %[[R:.*]] = tk.conv
+// CHECK-DAG: %[[A:.*]] = tk.slice %[[R]] {{.*}}starts = array<i64: 0, 0, 0, 0>
+// CHECK-DAG: %[[B:.*]] = tk.slice %[[R]] {{.*}}starts = array<i64: 0, 8, 0, 0>
+// CHECK-DAG: %[[T:.*]] = tk.tanh %[[A]]
+// CHECK-DAG: %[[E:.*]] = tk.exp %[[B]]
+// CHECK: return %[[T]], %[[E]]
+func.func @other_activations(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.tanh %a : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.exp %b : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// x * sigmoid(x) reads each value twice, at other places of the graph.
+// CHECK-LABEL: func.func @gated_epilogues
+// CHECK: %[[R:.*]] = tk.conv
+// CHECK: %[[T:.*]] = tk.tanh %[[R]] : (tensor<1x16x6x6xf32>)
+// CHECK: %[[M:.*]] = tk.mul %[[R]], %[[T]] : (tensor<1x16x6x6xf32>
+// CHECK-DAG: tk.slice %[[M]]
+// CHECK-DAG: tk.slice %[[M]]
+// CHECK-NOT: tk.slice
+func.func @gated_epilogues(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ta = tk.tanh %a : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.mul %a, %ta : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %tb = tk.tanh %b : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.mul %b, %tb : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Q, K, V with their biases.
+// CHECK-LABEL: func.func @projections
+// CHECK-DAG: %[[W:.*]] = tk.constant {{.*}} : tensor<8x24xf32>
+// CHECK-DAG: %[[B:.*]] = tk.constant {{.*}} : tensor<24xf32>
+// CHECK-DAG: %[[P:.*]] = tk.matmul %arg0, %[[W]]
+// CHECK-DAG: %[[S:.*]] = tk.add %[[P]], %[[B]]
+// CHECK-COUNT-3: tk.slice %[[S]]
+// CHECK-NOT: tk.matmul
+func.func @projections(%x: tensor<1x5x8xf32>) -> (tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>) {
+  %wq = tk.constant dense<2.0> : tensor<8x8xf32>
+  %bq = tk.constant dense<2.0> : tensor<8xf32>
+  %mq = tk.matmul %x, %wq : (tensor<1x5x8xf32>, tensor<8x8xf32>) -> tensor<1x5x8xf32>
+  %rq = tk.add %mq, %bq : (tensor<1x5x8xf32>, tensor<8xf32>) -> tensor<1x5x8xf32>
+  %wk = tk.constant dense<5.0> : tensor<8x8xf32>
+  %bk = tk.constant dense<5.0> : tensor<8xf32>
+  %mk = tk.matmul %x, %wk : (tensor<1x5x8xf32>, tensor<8x8xf32>) -> tensor<1x5x8xf32>
+  %rk = tk.add %mk, %bk : (tensor<1x5x8xf32>, tensor<8xf32>) -> tensor<1x5x8xf32>
+  %wv = tk.constant dense<3.0> : tensor<8x8xf32>
+  %bv = tk.constant dense<3.0> : tensor<8xf32>
+  %mv = tk.matmul %x, %wv : (tensor<1x5x8xf32>, tensor<8x8xf32>) -> tensor<1x5x8xf32>
+  %rv = tk.add %mv, %bv : (tensor<1x5x8xf32>, tensor<8xf32>) -> tensor<1x5x8xf32>
+  return %rq, %rk, %rv : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+}
+
+// Stored the other way round, columns are rows.
+// CHECK-LABEL: func.func @transposed_weights
+// CHECK: tk.matmul %arg0, %{{.*}} {transpose_rhs = true} : (tensor<5x8xf32>, tensor<6x8xf32>) -> tensor<5x6xf32>
+// CHECK-NOT: tk.matmul
+func.func @transposed_weights(%x: tensor<5x8xf32>) -> (tensor<5x2xf32>, tensor<5x4xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<2x8xf32>
+  %wb = tk.constant dense<3.0> : tensor<4x8xf32>
+  %0 = tk.matmul %x, %wa {transpose_rhs = true} : (tensor<5x8xf32>, tensor<2x8xf32>) -> tensor<5x2xf32>
+  %1 = tk.matmul %x, %wb {transpose_rhs = true} : (tensor<5x8xf32>, tensor<4x8xf32>) -> tensor<5x4xf32>
+  return %0, %1 : tensor<5x2xf32>, tensor<5x4xf32>
+}
+
+// Never: kernels of other extents.
+// CHECK-LABEL: func.func @other_kernels
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @other_kernels(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: other paddings, though the results have one shape.
+// CHECK-LABEL: func.func @other_paddings
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @other_paddings(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 2, 2>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: other dilations.
+// CHECK-LABEL: func.func @other_dilations
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @other_dilations(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, pads_low = array<i64: 2, 2>, pads_high = array<i64: 2, 2>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: other strides.
+// CHECK-LABEL: func.func @other_strides
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @other_strides(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x3x3xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x3x3xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x3x3xf32>
+}
+
+// Never: groups, whose channels do not lie side by side.
+// CHECK-LABEL: func.func @grouped
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @grouped(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x4x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x8x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x8x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: one with groups, one without.
+// CHECK-LABEL: func.func @one_grouped
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @one_grouped(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x1x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 8 : i64} : (tensor<1x8x6x6xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: weights that another convolution needs as well; they would be kept twice.
+// CHECK-LABEL: func.func @shared_weights
+// CHECK-COUNT-3: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @shared_weights(%x: tensor<1x8x6x6xf32>, %y: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %2 = tk.conv %y, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1, %2 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: weights that are computed at run time.
+// CHECK-LABEL: func.func @computed_weights
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @computed_weights(%x: tensor<1x8x6x6xf32>, %wa: tensor<8x8x1x1xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wb = tk.constant dense<3.0> : tensor<8x8x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: another input, or a matrix product the other way around.
+// CHECK-LABEL: func.func @other_inputs
+// CHECK-COUNT-2: tk.matmul
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @other_inputs(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8xf32>
+  %0 = tk.matmul %x, %wa : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = tk.matmul %y, %wb : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
