@@ -116,11 +116,15 @@ bool ElementBuilder::staysInside(const Buffer &buffer, ArrayRef<Index> index) {
   return true;
 }
 
+/// Constant offsets of LLVM::GEPOp have 29 bits; larger ones become values.
+static constexpr int64_t largestConstantOffset = (int64_t(1) << 28) - 1;
+
 /// Address of a uniform position; `guard` (i1 or null) false gives the address of element 0.
 Value ElementBuilder::pointerTo(const Buffer &buffer, const Index &position, Value guard) {
   Type element = storageScalar(buffer.type);
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  if (position.isConstant() && !guard && position.constant >= 0 && position.constant < (int64_t(1) << 30)) {
+  const bool small = std::abs(position.constant) <= largestConstantOffset && !guard;
+  if (position.isConstant() && small && position.constant >= 0) {
     if (position.constant == 0)
       return buffer.pointer;
     return b.create<LLVM::GEPOp>(loc, pointer, element, buffer.pointer,
@@ -128,7 +132,6 @@ Value ElementBuilder::pointerTo(const Buffer &buffer, const Index &position, Val
   }
   // The constant goes into a second step, where it becomes the displacement of the addressing mode.
   Index variable = position;
-  bool small = std::abs(position.constant) < (int64_t(1) << 28) && !guard;
   if (small)
     variable.constant = 0;
   Value offset = materialize(variable);

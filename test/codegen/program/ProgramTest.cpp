@@ -1,5 +1,6 @@
 //===- ProgramTest.cpp - every kind of kernel, and the host program, against the evaluator -----------===//
 #include "ProgramHarness.h"
+#include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
 using tokamak::test::ProgramCase;
@@ -151,6 +152,24 @@ TEST(Program, ControlFlow) {
       return %l#0, %l#1, %l#2 : tensor<3xf32>, tensor<3xf32>, tensor<4x3xf32>
     })",
               .exact = true});
+}
+
+TEST(Program, ConstantPlacesBeyond28Bits) {
+  auto context = tokamak::test::makeContext();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    func.func @main(%x: tensor<268435457xi8>) -> tensor<1xi8> {
+      %a = tk.slice %x {starts = array<i64: 268435456>, sizes = array<i64: 1>, steps = array<i64: 1>} : (tensor<268435457xi8>) -> tensor<1xi8>
+      return %a : tensor<1xi8>
+    })",
+                                                        context.get());
+  ASSERT_TRUE(module);
+  auto program = tokamak::test::TestProgram::compile(*module, tokamak::FusionMode::None, "native");
+  ASSERT_TRUE(static_cast<bool>(program)) << llvm::toString(program.takeError());
+  tokamak::Tensor x(tokamak::DataType::Int8, {268435457});
+  x.setInt(268435456, 42);
+  auto results = (*program)->run({x}, nullptr, tokamak::test::GuardedMemory::Guard::Behind);
+  ASSERT_TRUE(static_cast<bool>(results)) << llvm::toString(results.takeError());
+  EXPECT_EQ(results->front().intAt(0), 42);
 }
 
 } // namespace
