@@ -17,6 +17,9 @@ static constexpr int64_t maxFoldedFlops = 16 * 1024 * 1024;
 /// computation.
 static constexpr int64_t maxTensorBytes = int64_t(1) << 42;
 
+/// Kernels have a loop, and code, for each axis. NumPy stops at 64.
+static constexpr int64_t maxRank = 128;
+
 llvm::ArrayRef<int64_t> shapeOf(Value value) { return tk::tensorType(value).getShape(); }
 
 DataType typeOf(Value value) {
@@ -27,6 +30,9 @@ DataType typeOf(Value value) {
 
 llvm::Error checkTensorSize(mlir::RankedTensorType type,
                             llvm::function_ref<llvm::Error(const llvm::Twine &)> refuse) {
+  if (type.getRank() > maxRank)
+    return refuse("a tensor would have rank " + llvm::Twine(type.getRank()) + ", but " +
+                  llvm::Twine(maxRank) + " axes are the most; join some");
   std::optional<DataType> element = fromMlir(type.getElementType());
   int64_t bytes = element ? static_cast<int64_t>(byteSize(*element)) : 8;
   // A zero extent makes the tensor empty, not its size computable: the other extents must still multiply.

@@ -147,3 +147,18 @@ TEST(Values, OneNumberBindsAnInputOfOneElement) {
   options.bound["scale"] = Tensor::scalar(DataType::Float32, 2);
   EXPECT_THAT(importedText(m, options), HasSubstr("tensor<1x2xf32>"));
 }
+
+TEST(Shapes, RanksHaveALimit) {
+  auto relu = [](size_t rank, bool initializer) {
+    ModelBuilder m;
+    if (initializer)
+      m.initializer("x", floats(std::vector<int64_t>(rank, 1), {1}));
+    else
+      m.input("x", Dims(rank, int64_t(1)));
+    m.output("y").node("Relu", {"x"}, {"y"}, "r");
+    return importError(m);
+  };
+  EXPECT_EQ(relu(128, false), "");
+  EXPECT_THAT(relu(129, false), HasSubstr("input 'x': a tensor would have rank 129, but 128 axes"));
+  EXPECT_THAT(relu(129, true), HasSubstr("node 'r' (Relu): a tensor would have rank 129"));
+}
