@@ -10,6 +10,8 @@ namespace tokamak::import {
 /// Nodes that one import may visit: each node of the file this many times, and a free allowance.
 static constexpr int64_t maxVisitsPerNode = 64;
 static constexpr int64_t freeVisits = 100'000;
+/// Of one node. The code of its kernel nests as deep as a sum has terms.
+static constexpr int maxInputs = 1024;
 /// Graphs in graphs and functions in functions: real models have a handful.
 static constexpr int maxDepth = 200;
 
@@ -126,6 +128,9 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
   auto fail = [&](const llvm::Twine &reason) { return errorLine(file.name, place, reason); };
   if (nodesLeft-- <= 0)
     return fail("loops and functions unfold into too many nodes; make the model smaller");
+  if (node.input_size() > maxInputs)
+    return fail("it has " + llvm::Twine(node.input_size()) + " inputs, but " + llvm::Twine(maxInputs) +
+                " are the most; split it into several nodes");
   try {
     bool refers = llvm::any_of(node.attribute(), [](const auto &a) { return !a.ref_attr_name().empty(); });
     onnx::NodeProto copy;

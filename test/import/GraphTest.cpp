@@ -241,3 +241,13 @@ TEST(Functions, DefinedTwice) {
   m.function("local", "F", {"a"}, {"a"});
   EXPECT_THAT(importError(m), HasSubstr("defines the function 'F' twice"));
 }
+
+TEST(Graph, NodesHaveALimitOfInputs) {
+  auto sum = [](size_t inputs) {
+    ModelBuilder m;
+    m.input("x", {2}).output("y").node("Sum", Names(inputs, "x"), {"y"}, "s");
+    return importError(m);
+  };
+  EXPECT_EQ(sum(1024), "");
+  EXPECT_THAT(sum(1025), HasSubstr("node 's' (Sum): it has 1025 inputs, but 1024 are the most; split it"));
+}
