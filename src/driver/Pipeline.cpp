@@ -84,6 +84,8 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   passes.timing = options.timing;
   passes.decisions = &result.decisions;
   passes.removed = &result.removed;
+  passes.fuelUsed = &result.applications;
+  passes.lastApplied = &result.lastApplied;
   bool isInputFault = false;
   passes.inputFault = &isInputFault;
   if (mlir::failed(runPipeline(*result.module, passes))) {
@@ -103,6 +105,7 @@ static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOpti
   result.onnxNodes = partitioned.onnxNodes;
   codegen::CodegenOptions codegen;
   codegen.emit = options.emit;
+  codegen.observed = options.observed;
   codegen.emitted = &result.emitted;
   llvm::Expected<codegen::CompiledProgram> program =
       codegen::compileProgram(*partitioned.module, partitioned.target, codegen);
@@ -145,15 +148,19 @@ llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, cons
   return result;
 }
 
+llvm::Expected<CompiledModel> generateModel(PartitionedModel &model, const CompileOptions &options) {
+  CompiledModel result;
+  if (llvm::Error error =
+          contained(model, options, "generating code", [&] { return generateCode(model, options, result); }))
+    return std::move(error);
+  return result;
+}
+
 llvm::Expected<CompiledModel> compileModel(const import::Model &model, const CompileOptions &options) {
   llvm::Expected<PartitionedModel> partitioned = partitionModel(model, options);
   if (!partitioned)
     return partitioned.takeError();
-  CompiledModel result;
-  if (llvm::Error error = contained(*partitioned, options, "generating code",
-                                    [&] { return generateCode(*partitioned, options, result); }))
-    return std::move(error);
-  return result;
+  return generateModel(*partitioned, options);
 }
 
 } // namespace tokamak::driver

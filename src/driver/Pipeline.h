@@ -26,7 +26,8 @@ struct CompileOptions {
   bool timing = false;
   std::string reproducerDirectory; ///< a fault of ours leaves tokamak-crash-*.mlir there; empty: nowhere
   std::function<void(const char *stage)> onStage;
-  std::string emit; ///< "kernels", "llvm" or "asm": what `CompiledModel::emitted` shall hold
+  bool observed = false; ///< see codegen::CodegenOptions
+  std::string emit;      ///< "kernels", "llvm" or "asm": what `CompiledModel::emitted` shall hold
 };
 
 /// A model as fusion groups, before any code. The module lives in the context.
@@ -38,6 +39,8 @@ struct PartitionedModel {
   std::vector<std::string> specialized;       ///< see import::ImportedModel
   int64_t onnxNodes = 0;
   DecisionLog decisions;
+  int64_t applications = 0;                                 ///< rewrites and merges applied, in units of fuel
+  std::string lastApplied;                                  ///< see PipelineOptions
   std::vector<std::pair<std::string, std::string>> removed; ///< ONNX node, why it is not in any group
 };
 
@@ -56,6 +59,8 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 llvm::Expected<PartitionedModel> importModel(const import::Model &model, const CompileOptions &options);
 /// Import, rewrites, partition.
 llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, const CompileOptions &options);
+/// Machine code for it. Observed steps refer to `model.module`.
+llvm::Expected<CompiledModel> generateModel(PartitionedModel &model, const CompileOptions &options);
 /// The whole way to machine code.
 llvm::Expected<CompiledModel> compileModel(const import::Model &model, const CompileOptions &options);
 

@@ -12,8 +12,10 @@ bool Fuel::take(llvm::StringRef what, Location loc) {
   if (isEmpty())
     return false;
   ++count;
-  llvm::StringRef node = tk::onnxNode(loc).name;
-  lastTaken = (what + " at " + (node.empty() ? "an unnamed operation" : node)).str();
+  tk::OnnxNode node = tk::onnxNode(loc);
+  lastTaken = (what + " at " + (node.name.empty() ? "an unnamed operation" : node.name)).str();
+  if (!node.opType.empty())
+    lastTaken += " (" + node.opType.str() + ")";
   return true;
 }
 

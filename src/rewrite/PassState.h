@@ -30,7 +30,7 @@ public:
   bool take(llvm::StringRef what, mlir::Location loc);
   bool isEmpty() const { return limit >= 0 && count >= limit; }
   int64_t used() const { return count; }
-  /// "PASS at NODE" of the unit taken last; empty where none was.
+  /// "PASS at NODE (TYPE)" of the unit taken last; empty where none was.
   const std::string &last() const { return lastTaken; }
 
 private:

@@ -104,7 +104,7 @@ TEST_F(PassRunnerTest, FuelStopsAfterThatManySteps) {
     EXPECT_EQ(used, fuel);
     EXPECT_EQ(last.empty(), fuel == 0);
   }
-  EXPECT_EQ(last, "partition-dominator at a");
+  EXPECT_EQ(last, "partition-dominator at a (Exp)");
 }
 
 TEST_F(PassRunnerTest, PassesCanBeDisabledByName) {

@@ -10,7 +10,8 @@ void addRun(CLI::App &app, int &exitStatus);
 void addCompile(CLI::App &app, int &exitStatus);
 void addExplain(CLI::App &app, int &exitStatus);
 void addBench(CLI::App &app, int &exitStatus);
-/// verify and train, which are not there yet and say so.
+void addVerify(CLI::App &app, int &exitStatus);
+/// train, which is not there yet and says so.
 void addPlanned(CLI::App &app, int &exitStatus);
 
 } // namespace tokamak::tool

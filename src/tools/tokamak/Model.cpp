@@ -6,11 +6,11 @@
 
 namespace tokamak::tool {
 
-Result<LoadedModel> loadModel(const ModelOptions &options) {
+Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std::string> &files) {
   auto model = import::Model::fromFile(options.model);
   if (!model)
     return driver::toStatus(model.takeError());
-  LoadedModel loaded{std::move(*model), {}};
+  LoadedModel loaded{std::move(*model), {}, {}};
   std::vector<ValueInfo> inputs = driver::publicValues(loaded.model->signature().inputs);
   auto bindings = parseBindings(options.bindings, inputs);
   if (!bindings)
@@ -19,8 +19,19 @@ Result<LoadedModel> loadModel(const ModelOptions &options) {
   if (!shapes)
     return shapes.status();
 
+  auto values = readInputs(files, inputs);
+  if (!values)
+    return values.status();
   driver::CompileOptions &compile = loaded.options;
   std::map<std::string, Shape> given = *shapes;
+  for (const NamedTensor &value : *values) {
+    auto [entry, inserted] = given.insert({value.name, value.tensor.shape});
+    if (!inserted && entry->second != value.tensor.shape)
+      return Status{StatusCode::InvalidInput, "input '" + value.name + "': its value has shape " +
+                                                  driver::shapeText(value.tensor.shape) +
+                                                  ", but --shape says " + driver::shapeText(entry->second)};
+  }
+  loaded.values = std::move(*values);
   for (const NamedTensor &binding : *bindings) {
     auto input = std::find_if(inputs.begin(), inputs.end(),
                               [&](const ValueInfo &info) { return info.name == binding.name; });

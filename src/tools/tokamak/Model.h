@@ -7,10 +7,12 @@ namespace tokamak::tool {
 
 struct LoadedModel {
   std::unique_ptr<import::Model> model;
-  driver::CompileOptions options; ///< shapes resolved, bindings made
+  driver::CompileOptions options;  ///< shapes resolved, bindings made
+  std::vector<NamedTensor> values; ///< of the inputs that have a file
 };
 
-/// Loads the model that `options` name, for `compile` and `explain`.
-Result<LoadedModel> loadModel(const ModelOptions &options);
+/// Loads the model that `options` name, for `compile`, `explain` and `verify`. `files`: NAME=FILE.npy, whose
+/// shapes count as given.
+Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std::string> &files = {});
 
 } // namespace tokamak::tool

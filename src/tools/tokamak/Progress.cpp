@@ -22,9 +22,9 @@ Progress::~Progress() {
   ticker.join();
 }
 
-void Progress::stage(const char *name) {
+void Progress::stage(std::string name) {
   std::lock_guard<std::mutex> lock(mutex);
-  current = name;
+  current = std::move(name);
 }
 
 void Progress::show() {
@@ -34,7 +34,7 @@ void Progress::show() {
   for (auto wait = 1000ms; !changed.wait_for(lock, wait, [this] { return ended; }); wait = 200ms) {
     auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
     // Carriage return, then "erase to the end of the line".
-    std::fprintf(stderr, "\r%s: %s, %lld s\x1b[K", subject.c_str(), current,
+    std::fprintf(stderr, "\r%s: %s, %lld s\x1b[K", subject.c_str(), current.c_str(),
                  static_cast<long long>(seconds.count()));
     shown = true;
   }

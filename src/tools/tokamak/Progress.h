@@ -15,7 +15,7 @@ public:
   explicit Progress(std::string subject);
   ~Progress();
   /// From any thread.
-  void stage(const char *name);
+  void stage(std::string name);
 
 private:
   void show();
@@ -24,7 +24,7 @@ private:
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   std::mutex mutex;
   std::condition_variable changed;
-  const char *current = "reading the model"; ///< guarded by `mutex`, as is `ended`
+  std::string current = "reading the model"; ///< guarded by `mutex`, as is `ended`
   bool ended = false;
   std::thread ticker;
 };

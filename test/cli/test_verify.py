@@ -1,0 +1,91 @@
+"""tokamak verify: the same, not the same, and which rewrite is to blame."""
+import json
+import unittest
+
+from support import Command, write_npy
+
+WRONG_RULE = """
+Pattern SumsAreDifferences {
+  let root = op<tk.add>(x: Value, y: Value);
+  IsFloat(x);
+  replace root with op<tk.sub>(x, y);
+}
+"""
+
+
+class Verify(Command):
+    def test_the_same(self):
+        for fusion in ("none", "dominator", "full"):
+            text = self.good("verify", "dense.onnx", "--fusion", fusion)
+            self.assertRegex(text, r"^dense\.onnx: \d kernels \(fusion %s\), 1 outputs" % fusion)
+            self.assertIn("output 'y'", text)
+            self.assertTrue(text.endswith("\nthe same\n"), text)
+
+    def test_json(self):
+        data = json.loads(self.good("verify", "clean_up.onnx", "--json"))
+        self.assertTrue(data["same"])
+        self.assertEqual([output["name"] for output in data["outputs"]], ["y"])
+        self.assertEqual([kernel["runs"] for kernel in data["kernels"]], [1] * len(data["kernels"]))
+        nodes = [node for kernel in data["kernels"] for node in kernel["nodes"]]
+        self.assertIn("sum", nodes)
+        self.assertGreater(data["applications"], 0)
+
+    def test_every_type_and_special_values(self):
+        write_npy(self.path("x.npy"), "<f8", (6,), [float("nan"), float("inf"), -float("inf"), -0.0, 1e300, 2.5])
+        self.good("verify", "all_types.onnx", "--input", "x=x.npy")
+
+    def test_inputs(self):
+        self.good("verify", "two_inputs.onnx", "--shape", "a=3x5", "--seed", "7", "--threads", "2")
+        self.good("verify", "dense.onnx", "--shape", "x=0x4")
+        self.good("verify", "reshape_by_input.onnx", "--bind", "shape=3,2")
+        write_npy(self.path("shape.npy"), "<i8", (2,), [2, 3])
+        self.good("verify", "reshape_by_input.onnx", "--input", "shape=shape.npy")
+        write_npy(self.path("indices.npy"), "<i8", (2,), [3, 0])
+        self.good("verify", "scatter.onnx", "--input", "indices=indices.npy")
+
+    def wrong(self, *arguments):
+        """(standard output, standard error) of a model that is not the same."""
+        with open(self.path("wrong.pdll"), "w") as file:
+            file.write(WRONG_RULE)
+        done = self.run_command("verify", *arguments, "--rules", "wrong.pdll", "--trust-rules")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, r"^tokamak: error: .*this is a fault in Tokamak, .*\.mlir reproduces it")
+        return done.stdout, done.stderr
+
+    def test_a_wrong_rule_is_found(self):
+        text, error = self.wrong("two_inputs.onnx", "--shape", "a=2x3")
+        self.assertRegex(text, r"WRONG .* output 'c'")
+        self.assertRegex(text, r"ok .* output 'd'")
+        self.assertIn("6 of 6 elements beyond the tolerance; element [0,0]: ", text)
+        self.assertIn("output 'c' is wrong, though each kernel computes its operators", error)
+
+    def test_bisect_names_the_rule(self):
+        text, _ = self.wrong("clean_up.onnx", "--bisect")
+        self.assertRegex(text, r"\nbisect \(\d+ runs\): right with \d+ rewrites and merges, wrong with \d+ of \d+: "
+                               r"apply-rules \(SumsAreDifferences\) at sum \(Add\)\n  then output 'y' is wrong")
+        text, _ = self.wrong("two_inputs.onnx", "--bisect", "--json")
+        data = json.loads(text)
+        self.assertFalse(data["same"])
+        self.assertRegex(data["bisect"]["application"], r"^apply-rules \(SumsAreDifferences\) at Add_0 \(Add\)$")
+
+    def test_a_tolerance_of_zero(self):
+        done = self.run_command("verify", "clean_up.onnx", "--rtol", "0", "--atol", "0", "--json")
+        data = json.loads(done.stdout)
+        self.assertIn(done.returncode, (0, 3))
+        self.assertEqual(done.returncode, 0 if data["same"] else 3)
+        self.good("verify", "clean_up.onnx", "--rtol", "1e-3", "--atol", "0")
+
+    def test_user_faults(self):
+        self.fails(1, "verify", "nowhere.onnx", parts=["nowhere.onnx"])
+        self.fails(1, "verify", "unknown_operator.onnx", parts=["Frobnicate"])
+        self.fails(2, "verify", "dense.onnx", "--rtol", "-1", parts=["--rtol"])
+        self.fails(1, "verify", "dense.onnx", "--shape", "x=2x5", parts=["'x'"])
+        write_npy(self.path("x.npy"), "<f4", (2, 4), [0] * 8)
+        self.fails(1, "verify", "dense.onnx", "--input", "x=x.npy", "--shape", "x=3x4", parts=["'x'", "[2,4]", "[3,4]"])
+        write_npy(self.path("far.npy"), "<i8", (2,), [9, 0])
+        self.fails(1, "verify", "scatter.onnx", "--input", "indices=far.npy", parts=["index"])
+
+
+if __name__ == "__main__":
+    unittest.main()
