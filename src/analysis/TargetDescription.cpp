@@ -2,6 +2,7 @@
 #include "analysis/TargetDescription.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 #include <algorithm>
@@ -12,8 +13,27 @@
 
 using namespace tokamak;
 
-/// The size that the system reports, or `fallback` where it reports none (containers, some hypervisors).
-static int64_t cacheBytes(int name, int64_t fallback) {
+/// What one file below /sys holds; empty where there is none.
+static std::string readSystemFile(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFileAsStream(path);
+  return buffer ? (*buffer)->getBuffer().trim().str() : "";
+}
+
+/// The size that the system reports, or `fallback` where it reports none (containers, some hypervisors). `level` as
+/// /sys numbers it: there a cache is what its cores share, while sysconf may add up all caches of a socket.
+static int64_t cacheBytes(int level, int name, int64_t fallback) {
+  constexpr int mostCaches = 8;
+  for (int i = 0; i < mostCaches; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    if (readSystemFile(folder + "level") != std::to_string(level) ||
+        readSystemFile(folder + "type") == "Instruction")
+      continue;
+    const std::string size = readSystemFile(folder + "size"); // "32768K"
+    int64_t kilobytes = 0;
+    if (llvm::StringRef(size).ends_with("K") && !llvm::StringRef(size).drop_back().getAsInteger(10, kilobytes) &&
+        kilobytes > 0)
+      return kilobytes << 10;
+  }
   long bytes = sysconf(name);
   return bytes > 0 ? bytes : fallback;
 }
@@ -100,9 +120,9 @@ llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &c
   }
   // The caches of a machine that is only named are not known: its kernels are tiled for the defaults.
   if (native) {
-    target.l1Bytes = cacheBytes(_SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
-    target.l2Bytes = cacheBytes(_SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
-    target.l3Bytes = cacheBytes(_SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
+    target.l1Bytes = cacheBytes(1, _SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
+    target.l2Bytes = cacheBytes(2, _SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
+    target.l3Bytes = cacheBytes(3, _SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
     target.cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
   }
   target.peakFlops = target.clockHz * multiplyAddsPerCycle(target.cpu, target.vectorBytes) * 2 *

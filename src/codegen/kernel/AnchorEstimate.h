@@ -1,0 +1,29 @@
+//===- AnchorEstimate.h - what kernel an anchor gets ---------------------------------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "mlir/IR/Operation.h"
+
+namespace tokamak::codegen {
+
+/// Kernels whose speed is measured apart (see KernelEfficiency).
+enum class AnchorFamily {
+  DenseConvolution,     ///< several taps, sums over channels
+  PointwiseConvolution, ///< one tap
+  GroupedConvolution,   ///< groups within one vector
+  MatMul,
+  Window,
+  Loops, ///< no register tile: the element expression in plain loops
+};
+
+struct AnchorEstimate {
+  AnchorFamily family = AnchorFamily::Loops;
+  /// The share of the multiply-adds issued that count: full lanes, full tiles, enough of them in flight.
+  double filled = 1;
+  int64_t accumulators = 1; ///< registers that the epilogue finds live
+  int64_t tasks = 1;        ///< for threads to share
+};
+
+/// `op` is of kind anchor, a composite is not. `constantWeight`: its second operand is known when compiling.
+AnchorEstimate estimateAnchor(mlir::Operation *op, bool constantWeight, const TargetDescription &target);
+
+} // namespace tokamak::codegen

@@ -1,0 +1,21 @@
+//===- ExpressionCost.h - what computing one element of an operator takes -----------------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "mlir/IR/Operation.h"
+
+namespace tokamak::codegen {
+
+/// For `target.lanes()` result elements, read off the operator's element expression in the loops that suit it
+/// best.
+struct ExpressionCost {
+  double cycles = 0;        ///< of arithmetic, on values and on indices that differ by lane
+  int64_t instructions = 0; ///< vector instructions, calls of libm counted as one
+  double loads = 0;   ///< of neighbours, or of one element for all lanes, where the operands lie in memory
+  double gathers = 0; ///< loads lane by lane
+};
+
+/// `op` has an element expression and no loop of its own (no reduction, no anchor). Constants of one element
+/// are no loads.
+ExpressionCost expressionCost(mlir::Operation *op, const TargetDescription &target);
+
+} // namespace tokamak::codegen

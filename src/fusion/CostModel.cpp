@@ -1,0 +1,271 @@
+//===- CostModel.cpp - how long a group of operators takes as one kernel -------------------===//
+#include "fusion/CostModel.h"
+#include "analysis/PostDominatorTree.h"
+#include "analysis/Traffic.h"
+#include "codegen/kernel/AnchorEstimate.h"
+#include "fusion/EmissionLimits.h"
+#include "fusion/GroupWork.h"
+#include "fusion/Groups.h"
+#include "ir/Tk.h"
+#include "llvm/ADT/Hashing.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace tokamak;
+using namespace tokamak::fusion;
+
+namespace {
+
+/// Cycles of a load and of a store of one vector that lies in the first level.
+constexpr double loadCycles = 0.6, storeCycles = 1;
+/// Of one lane of a gather, its address and its mask included.
+constexpr double gatherCycles = 3;
+/// Cycles of a vector from which on a row kernel keeps it for its other readers.
+constexpr double expensiveCycles = 4;
+/// Of one element of a library function: scalar code with branches.
+constexpr double libraryCycles = 4;
+/// The part of the shorter of computing and moving that the longer one does not hide.
+constexpr double exposedShare = 0.25;
+/// Operations below which a kernel stays on its thread, and elements of a pointwise task: as the emitter does
+/// it.
+constexpr double parallelThreshold = 100'000, taskElements = 4096;
+/// Instructions of one kernel beyond which compiling it takes seconds.
+constexpr int64_t mostInstructions = 100'000;
+/// Registers that a polynomial needs beside its argument.
+constexpr int64_t polynomialRegisters = 8, polynomialInstructions = 12;
+
+double shareOf(codegen::AnchorFamily family, const KernelEfficiency &share) {
+  switch (family) {
+  case codegen::AnchorFamily::DenseConvolution:
+    return share.denseConvolution;
+  case codegen::AnchorFamily::PointwiseConvolution:
+    return share.pointwiseConvolution;
+  case codegen::AnchorFamily::GroupedConvolution:
+    return share.groupedConvolution;
+  case codegen::AnchorFamily::MatMul:
+    return share.matmul;
+  case codegen::AnchorFamily::Window:
+    return share.window;
+  case codegen::AnchorFamily::Loops:
+    return share.elementwise;
+  }
+  return 1;
+}
+
+/// Registers that as many elements as a float32 vector has lanes take.
+double registersOf(Value value) {
+  return std::max(1.0, static_cast<double>(analysis::tensorBytes(value)) /
+                           std::max(4.0 * static_cast<double>(tk::tensorType(value).getNumElements()), 1.0));
+}
+
+/// The work of one kernel, added up operator by operator.
+class Pricing {
+public:
+  Pricing(const TargetDescription &target, GroupCost &cost) : target(target), cost(cost) {}
+
+  void add(const OperatorWork &work, const codegen::ExpressionCost *expression) {
+    computed += work.evaluations;
+    needed += work.evaluations > 0 ? work.elements : 0;
+    switch (analysis::kindOf(work.op)) {
+    case FusionKind::Anchor:
+      return addAnchor(work);
+    case FusionKind::Reduction:
+      return addReduction(work);
+    case FusionKind::Opaque:
+      cost.elementwise += libraryCycles * work.evaluations / target.clockHz;
+      return;
+    default:
+      addElements(work, *expression);
+    }
+  }
+
+  void finish(llvm::ArrayRef<analysis::KernelOperands::Buffer> writes) {
+    double results = 0;
+    for (const auto &write : writes) {
+      cost.elementwise += cycles(storeCycles * vectors(elementsOf(write.value)) * registersOf(write.value));
+      results += elementsOf(write.value);
+    }
+    // Where the epilogue needs more registers than the accumulators leave free, each of them is spilled once.
+    if (accumulators + polynomialRegisters > target.vectorRegisters &&
+        longestExpression > polynomialInstructions)
+      cost.elementwise += cycles((loadCycles + storeCycles) * vectors(results));
+    cost.instructions = expressionInstructions * std::max<int64_t>(accumulators, 1);
+    if (needed > 0)
+      cost.recomputation = computed / needed;
+    if (rows)
+      cost.tasks = *rows;
+    else if (!hasAnchor)
+      cost.tasks = std::max<int64_t>(1, static_cast<int64_t>(results / taskElements));
+  }
+
+private:
+  static double elementsOf(Value value) {
+    return static_cast<double>(tk::tensorType(value).getNumElements());
+  }
+  double vectors(double elements) const { return elements / static_cast<double>(target.lanes()); }
+  double cycles(double count) const { return count / (target.clockHz * target.efficiency.elementwise); }
+
+  void addAnchor(const OperatorWork &work) {
+    codegen::AnchorEstimate estimate = codegen::estimateAnchor(work.op, work.constantWeight, target);
+    auto flops =
+        static_cast<double>(std::max<int64_t>(llvm::cast<tk::TrafficInterface>(work.op).getFlops(), 0));
+    const double share = shareOf(estimate.family, target.efficiency) * estimate.filled;
+    const double registers = registersOf(work.op->getResult(0));
+    switch (estimate.family) {
+    case codegen::AnchorFamily::Window: // a load and an operation a tap
+      cost.anchor += vectors(flops) * registers / (target.clockHz * share);
+      break;
+    case codegen::AnchorFamily::Loops: // two loads and a multiply-add
+      cost.anchor += vectors(flops / 2) * registers * (2 * loadCycles + 0.5) / (target.clockHz * share);
+      break;
+    default:
+      cost.anchor += flops / (target.peakFlops * share);
+    }
+    hasAnchor = true;
+    cost.tasks = std::max(cost.tasks, estimate.tasks);
+    accumulators = std::max(accumulators, estimate.accumulators);
+  }
+
+  void addReduction(const OperatorWork &work) {
+    Value input = work.op->getOperand(0);
+    cost.elementwise +=
+        vectors(elementsOf(input)) * registersOf(input) / (target.clockHz * target.efficiency.reduction);
+    const auto kept = static_cast<int64_t>(elementsOf(work.op->getResult(0)));
+    rows = std::max<int64_t>(1, rows ? std::min(*rows, kept) : kept);
+  }
+
+  void addElements(const OperatorWork &work, const codegen::ExpressionCost &expression) {
+    const double outside =
+        work.operands ? static_cast<double>(work.fromMemory) / static_cast<double>(work.operands) : 0;
+    const auto lanes = static_cast<double>(target.lanes());
+    const double loads =
+        outside * (expression.loads * loadCycles + expression.gathers * lanes * gatherCycles);
+    cost.elementwise += cycles((expression.cycles + loads) * vectors(work.evaluations));
+    // Where a reader picks lane by lane, so do the loads behind it.
+    if (expression.gathers == 0)
+      cost.elementwise += cycles(static_cast<double>(work.fullFromMemory) * gatherCycles *
+                                 std::min(work.scattered, work.evaluations));
+    expressionInstructions += expression.instructions;
+    longestExpression = std::max(longestExpression, expression.instructions);
+  }
+
+  const TargetDescription &target;
+  GroupCost &cost;
+  double computed = 0, needed = 0;
+  bool hasAnchor = false;
+  std::optional<int64_t> rows; ///< of a kernel that reduces: what its reductions keep
+  int64_t accumulators = 0, expressionInstructions = 0, longestExpression = 0;
+};
+
+/// What decides the cost of an operator's element expression.
+size_t identityOf(Operation *op) {
+  llvm::hash_code hash = llvm::hash_value(op->getName().getAsOpaquePointer());
+  for (Value operand : op->getOperands()) {
+    hash = llvm::hash_combine(hash, operand.getType().getAsOpaquePointer());
+    if (auto constant = operand.getDefiningOp<tk::ConstantOp>();
+        constant && tk::tensorType(operand).getNumElements() == 1)
+      hash = llvm::hash_combine(hash, constant.getValueAttr().getAsOpaquePointer());
+  }
+  for (Type type : op->getResultTypes())
+    hash = llvm::hash_combine(hash, type.getAsOpaquePointer());
+  for (NamedAttribute attribute : op->getAttrs())
+    if (attribute.getName() != groupAttribute)
+      hash = llvm::hash_combine(hash, attribute.getName().getAsOpaquePointer(),
+                                attribute.getValue().getAsOpaquePointer());
+  return hash;
+}
+
+analysis::KernelOperands operandsOf(llvm::ArrayRef<Operation *> members) {
+  return members.size() == 1 ? analysis::operandsOf(members.front()) : analysis::operandsOf(members);
+}
+
+} // namespace
+
+double GroupCost::serial() const {
+  return call + std::max(compute(), memory) + exposedShare * std::min(compute(), memory);
+}
+
+double GroupCost::seconds() const {
+  if (!refusal.empty())
+    return std::numeric_limits<double>::infinity();
+  GroupCost shared = *this;
+  shared.anchor /= parallelism;
+  shared.elementwise /= parallelism;
+  shared.memory = std::max(memory / parallelism, sharedMemory);
+  return dispatch + shared.serial();
+}
+
+CostModel::CostModel(const TargetDescription &target, int64_t threads)
+    : target(target), threads(threads > 0 ? threads : target.cores) {}
+
+const codegen::ExpressionCost &CostModel::expressionOf(Operation *op) const {
+  auto [entry, isNew] = expressions.try_emplace(identityOf(op));
+  if (isNew) {
+    if (llvm::isa<tk::TensorExpressionInterface>(op))
+      entry->second = codegen::expressionCost(op, target);
+    else // nobody has attached the expressions: an instruction an operator
+      entry->second = {0.5, 1, static_cast<double>(op->getNumOperands())};
+  }
+  return entry->second;
+}
+
+GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::LevelTraffic &traffic) const {
+  GroupCost cost;
+  cost.traffic = traffic;
+  if (members.size() > 1 && !canEmit(members, &cost.refusal))
+    return cost;
+
+  Pricing pricing(target, cost);
+  auto isExpression = [](Operation *op) {
+    const FusionKind kind = analysis::kindOf(op);
+    return kind != FusionKind::Anchor && kind != FusionKind::Reduction && kind != FusionKind::Opaque;
+  };
+  auto facts = [&](Operation *op) {
+    if (!isExpression(op))
+      return ExpressionFacts();
+    const codegen::ExpressionCost &expression = expressionOf(op);
+    return ExpressionFacts{expression.gathers > 0, expression.cycles >= expensiveCycles};
+  };
+  for (const OperatorWork &work : workOf(members, facts)) {
+    pricing.add(work, isExpression(work.op) ? &expressionOf(work.op) : nullptr);
+    if (auto counted = llvm::dyn_cast<tk::TrafficInterface>(work.op))
+      cost.flops += std::max<int64_t>(counted.getFlops(), 0);
+  }
+  pricing.finish(operandsOf(members).writes);
+  if (cost.instructions > mostInstructions)
+    cost.refusal = std::to_string(cost.instructions) + " instructions of code";
+
+  for (size_t level = 1; level < memoryLevels; ++level)
+    cost.memory += static_cast<double>(traffic.at(static_cast<MemoryLevel>(level))) / target.bandwidth[level];
+  // A line that is written is fetched first and written back in the end.
+  const auto writtenBack = static_cast<double>(traffic.written[memoryLevels - 1]);
+  const double fromMemory = static_cast<double>(traffic.at(MemoryLevel::Memory)) + writtenBack;
+  cost.memory += writtenBack / target.bandwidth[memoryLevels - 1];
+  cost.sharedMemory = fromMemory / target.sharedMemoryBandwidth;
+
+  cost.call = target.callSeconds;
+  const bool isParallel =
+      threads > 1 && cost.tasks > 1 && static_cast<double>(cost.flops) >= parallelThreshold;
+  if (isParallel) {
+    cost.dispatch = target.dispatchSeconds;
+    const int64_t rounds = (cost.tasks + threads - 1) / threads;
+    cost.parallelism = static_cast<double>(cost.tasks) / static_cast<double>(rounds);
+  }
+  return cost;
+}
+
+GroupCost CostModel::group(llvm::ArrayRef<Operation *> members) const {
+  return price(members, analysis::levelTraffic(operandsOf(members), programWeights, target));
+}
+
+std::vector<GroupCost> CostModel::program(llvm::ArrayRef<Members> kernels) const {
+  std::vector<analysis::KernelOperands> operands;
+  for (const Members &members : kernels)
+    operands.push_back(operandsOf(members));
+  std::vector<GroupCost> costs;
+  for (auto [members, traffic] : llvm::zip_equal(kernels, analysis::levelTraffic(operands, target)))
+    costs.push_back(price(members, traffic));
+  return costs;
+}

@@ -1,0 +1,156 @@
+//===- GroupWork.cpp - how often the operators of a group are evaluated --------------------===//
+#include "fusion/GroupWork.h"
+#include "analysis/PostDominatorTree.h"
+#include "analysis/Traffic.h"
+#include "ir/Tk.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace tokamak;
+
+namespace {
+
+double elementsOf(Value value) { return static_cast<double>(tk::tensorType(value).getNumElements()); }
+
+/// Elements of the innermost axes of `result` for which an elementwise reader finds one element of `operand`:
+/// its value is computed outside of their loops.
+double invariance(Value operand, Value result) {
+  auto small = tk::tensorType(operand).getShape(), large = tk::tensorType(result).getShape();
+  double elements = 1;
+  for (size_t i = 1; i <= large.size(); ++i) {
+    if (i <= small.size() && small[small.size() - i] != 1)
+      break;
+    elements *= static_cast<double>(std::max<int64_t>(large[large.size() - i], 1));
+  }
+  // A reshape lists its elements under other axes.
+  return std::min(elements, std::max(elementsOf(result) / std::max(elementsOf(operand), 1.0), 1.0));
+}
+
+bool hasOwnLoops(Operation *op) {
+  const FusionKind kind = analysis::kindOf(op);
+  return kind == FusionKind::Reduction || kind == FusionKind::Anchor;
+}
+
+/// Operators inside `members`, with for each value inside a composite or group the one outside that it stands
+/// for.
+class Flattened {
+public:
+  explicit Flattened(llvm::ArrayRef<Operation *> members) {
+    for (Operation *op : members)
+      append(op);
+  }
+  llvm::SmallVector<Operation *> operators;
+
+  /// The value that `value` is another name of: an operand of a composite for its block argument, what the
+  /// body yields for a result.
+  Value resolve(Value value) const {
+    for (auto it = names.find(value); it != names.end(); it = names.find(value))
+      value = it->second;
+    return value;
+  }
+
+private:
+  void append(Operation *op) {
+    if (!llvm::isa<tk::CompositeOp, tk::FusionOp>(op)) {
+      if (!op->hasTrait<OpTrait::ConstantLike>())
+        operators.push_back(op);
+      return;
+    }
+    Block &body = op->getRegion(0).front();
+    for (auto [argument, operand] : llvm::zip(body.getArguments(), op->getOperands()))
+      names[argument] = operand;
+    for (auto [result, yielded] : llvm::zip(op->getResults(), body.getTerminator()->getOperands()))
+      names[result] = yielded;
+    for (Operation &inner : body.without_terminator())
+      append(&inner);
+  }
+  llvm::DenseMap<Value, Value> names;
+};
+
+} // namespace
+
+llvm::SmallVector<fusion::OperatorWork>
+fusion::workOf(llvm::ArrayRef<Operation *> members, llvm::function_ref<ExpressionFacts(Operation *)> facts) {
+  Flattened flat(members);
+  llvm::DenseMap<Operation *, size_t> index;
+  llvm::SmallVector<OperatorWork> work;
+  for (Operation *op : flat.operators) {
+    index[op] = work.size();
+    work.emplace_back().op = op;
+    for (Value result : op->getResults())
+      work.back().elements += elementsOf(result);
+  }
+  // What is asked for at the reader's own index, and at indices of its own making.
+  llvm::SmallVector<double> same(work.size()), other(work.size());
+
+  // Results of the group: what something outside of the members reads. An anchor's epilogue writes all of
+  // them at once; elsewhere each has loops of its own.
+  llvm::SmallPtrSet<Operation *, 16> inside(members.begin(), members.end());
+  llvm::SmallVector<Value> results;
+  for (Operation *op : members)
+    for (Value result : op->getResults())
+      if (result.use_empty() ||
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        results.push_back(result);
+  const bool apart = results.size() > 1 && llvm::none_of(flat.operators, [](Operation *op) {
+                       return analysis::kindOf(op) == FusionKind::Anchor;
+                     });
+  for (Value result : results) {
+    Operation *definition = flat.resolve(result).getDefiningOp();
+    auto producer = definition ? index.find(definition) : index.end();
+    if (producer == index.end())
+      continue;
+    double &asked = (apart ? other : same)[producer->second];
+    asked = apart ? asked + elementsOf(result) : std::max(asked, elementsOf(result));
+  }
+
+  const bool runsByRows = llvm::any_of(
+      flat.operators, [](Operation *op) { return analysis::kindOf(op) == FusionKind::Reduction; });
+  for (size_t i = work.size(); i-- > 0;) {
+    OperatorWork &reader = work[i];
+    const bool loops = hasOwnLoops(reader.op);
+    const double asked = same[i] + other[i];
+    const ExpressionFacts expression = loops ? ExpressionFacts() : facts(reader.op);
+    const bool isKept = loops || (runsByRows && expression.isExpensive);
+    reader.evaluations = isKept ? std::min(asked, reader.elements) : asked;
+    const FusionKind kind = analysis::kindOf(reader.op);
+    llvm::SmallPtrSet<Value, 4> seen;
+    for (Value operand : reader.op->getOperands()) {
+      Value source = flat.resolve(operand);
+      if (!seen.insert(source).second)
+        continue;
+      Operation *definition = source.getDefiningOp();
+      const bool isConstant = definition && definition->hasTrait<OpTrait::ConstantLike>();
+      if (isConstant && elementsOf(source) == 1)
+        continue;
+      ++reader.operands;
+      auto producer = definition ? index.find(definition) : index.end();
+      if (producer == index.end()) {
+        ++reader.fromMemory;
+        reader.fullFromMemory += elementsOf(source) >= reader.elements;
+        reader.constantWeight |=
+            isConstant && operand == reader.op->getOperand(std::min(1U, reader.op->getNumOperands() - 1));
+        continue;
+      }
+      OperatorWork &from = work[producer->second];
+      double wanted = reader.evaluations;
+      if (kind == FusionKind::Reduction)
+        wanted = elementsOf(source);       // each once
+      else if (kind == FusionKind::Anchor) // for each multiplication: only memory keeps elements of operands
+        wanted = std::max(elementsOf(source),
+                          static_cast<double>(llvm::cast<tk::TrafficInterface>(reader.op).getFlops()) / 2);
+      // A concatenation asks each operand, under a mask, for every element of its own.
+      if (kind <= FusionKind::Broadcast) {
+        wanted /= invariance(source, reader.op->getResult(0));
+        same[producer->second] = std::max(same[producer->second], wanted);
+      } else {
+        other[producer->second] += wanted;
+      }
+      if (!loops)
+        from.scattered += expression.scatters ? wanted : reader.scattered;
+    }
+  }
+  return work;
+}

@@ -1,0 +1,35 @@
+//===- GroupWork.h - how often the operators of a group are evaluated ----------------------===//
+#pragma once
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tokamak::fusion {
+
+/// What must be known of an operator without loops of its own.
+struct ExpressionFacts {
+  bool scatters = false;    ///< reads its operands lane by lane
+  bool isExpensive = false; ///< worth keeping rather than computing twice
+};
+
+/// An operator of a group and the result elements that its kernel computes of it.
+struct OperatorWork {
+  mlir::Operation *op = nullptr;
+  double evaluations = 0;
+  double elements = 0;         ///< of its results: what would be computed without recomputation
+  int64_t operands = 0;        ///< distinct ones, numbers in the code left out
+  int64_t fromMemory = 0;      ///< those of them that no member computes
+  int64_t fullFromMemory = 0;  ///< those that are as large as the result
+  double scattered = 0;        ///< evaluations at indices where neighbouring lanes are not neighbours
+  bool constantWeight = false; ///< the second operand is a constant of the model
+};
+
+/// The operators in `members`, composites and groups taken apart, in order. Values are pulled: an operator is
+/// evaluated for each element that a reader asks for, once for readers at the same index. Operators with
+/// loops of their own (reductions, anchors) keep their results, so each is evaluated once, as is an expensive
+/// operator that several stages of a row kernel read.
+llvm::SmallVector<OperatorWork> workOf(llvm::ArrayRef<mlir::Operation *> members,
+                                       llvm::function_ref<ExpressionFacts(mlir::Operation *)> facts);
+
+} // namespace tokamak::fusion
