@@ -65,6 +65,21 @@ static LogicalResult joinCasts(tk::CastOp outer, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A transpose that moves nothing but axes of extent 1 is a reshape, which is a view and fuses with more.
+static LogicalResult reshapeInstead(tk::TransposeOp op, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> shape = tk::tensorType(op.getInput()).getShape();
+  int64_t last = -1;
+  for (int64_t axis : op.getPermutation()) {
+    if (shape[axis] == 1)
+      continue;
+    if (axis < last)
+      return failure();
+    last = axis;
+  }
+  rewriter.replaceOpWithNewOp<tk::ReshapeOp>(op, op.getType(), op.getInput(), op.getType().getShape());
+  return success();
+}
+
 namespace {
 struct SimplifyMovementChains : tokamak::impl::SimplifyMovementChainsBase<SimplifyMovementChains> {
   explicit SimplifyMovementChains(PassStatePtr state) : state(std::move(state)) {}
@@ -73,7 +88,7 @@ struct SimplifyMovementChains : tokamak::impl::SimplifyMovementChainsBase<Simpli
     RewritePatternSet patterns(&getContext());
     tk::ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     tk::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
-    patterns.add(joinCasts);
+    patterns.add(joinCasts).add(reshapeInstead);
     rewrite::applyRewrites(getOperation(), std::move(patterns), *state, getArgument());
   }
 

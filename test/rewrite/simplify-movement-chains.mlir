@@ -92,3 +92,14 @@ func.func @regions(%x: tensor<8xf32>, %c: tensor<i1>) -> (tensor<8xf32>, tensor<
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0, %3 : tensor<8xf32>, tensor<8xf32>
 }
+
+// A transpose that moves nothing but axes of extent 1 is a reshape.
+// CHECK-LABEL: func.func @unit_transposes
+// CHECK-NEXT: %[[A:.*]] = tk.reshape %arg0 {shape = array<i64: 4, 1, 5>}
+// CHECK-NEXT: %[[T:.*]] = tk.transpose %arg0 {permutation = array<i64: 0, 2, 1>}
+// CHECK-NEXT: return %[[A]], %[[T]]
+func.func @unit_transposes(%x: tensor<1x4x5xf32>) -> (tensor<4x1x5xf32>, tensor<1x5x4xf32>) {
+  %0 = tk.transpose %x {permutation = array<i64: 1, 0, 2>} : (tensor<1x4x5xf32>) -> tensor<4x1x5xf32>
+  %1 = tk.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<1x4x5xf32>) -> tensor<1x5x4xf32>
+  return %0, %1 : tensor<4x1x5xf32>, tensor<1x5x4xf32>
+}
