@@ -45,6 +45,10 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // ... or become two elementwise operators, where those are fused.
   if (fuses)
     add(createDecomposeBatchNormPass(state));
+  // Algebra, which the published baseline does not have.
+  if (options.fusion == FusionMode::Full) {
+    add(createReduceStrengthPass(state));
+  }
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));
   add(createEliminateDeadCodePass(state));

@@ -39,6 +39,9 @@ def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
 def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
   let summary = "Turns the remaining batch norms with constant statistics into one multiplication and one addition.";
 }
+def ReduceStrength : Tk_Pass<"reduce-strength", "ReduceStrength"> {
+  let summary = "Turns powers and divisions into multiplications, and removes signs.";
+}
 def MergeSiblings : Tk_Pass<"merge-siblings", "MergeSiblings"> {
   let summary = "Merges convolutions, and matrix products, that read one value with equal geometry.";
 }
