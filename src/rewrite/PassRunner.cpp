@@ -48,6 +48,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Algebra, which the published baseline does not have.
   if (options.fusion == FusionMode::Full) {
     add(createReduceStrengthPass(state));
+    add(createJoinClipsPass(state));
   }
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));

@@ -42,6 +42,9 @@ def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
 def ReduceStrength : Tk_Pass<"reduce-strength", "ReduceStrength"> {
   let summary = "Turns powers and divisions into multiplications, and removes signs.";
 }
+def JoinClips : Tk_Pass<"join-clips", "JoinClips"> {
+  let summary = "Joins minima and maxima with constants in a row.";
+}
 def MergeSiblings : Tk_Pass<"merge-siblings", "MergeSiblings"> {
   let summary = "Merges convolutions, and matrix products, that read one value with equal geometry.";
 }
