@@ -49,6 +49,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   if (options.fusion == FusionMode::Full) {
     add(createReduceStrengthPass(state));
     add(createJoinClipsPass(state));
+    add(createGatherConstantsPass(state));
   }
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));

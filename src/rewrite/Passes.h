@@ -21,6 +21,7 @@ std::unique_ptr<mlir::Pass> createFoldBatchNormPass(PassStatePtr state = nullptr
 std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createReduceStrengthPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createJoinClipsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createGatherConstantsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeSiblingsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createEnlargeKernelsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createResidualToConvolutionPass(PassStatePtr state = nullptr);

@@ -45,6 +45,9 @@ def ReduceStrength : Tk_Pass<"reduce-strength", "ReduceStrength"> {
 def JoinClips : Tk_Pass<"join-clips", "JoinClips"> {
   let summary = "Joins minima and maxima with constants in a row.";
 }
+def GatherConstants : Tk_Pass<"gather-constants", "GatherConstants"> {
+  let summary = "Joins the constants that chains of additions and multiplications contain.";
+}
 def MergeSiblings : Tk_Pass<"merge-siblings", "MergeSiblings"> {
   let summary = "Merges convolutions, and matrix products, that read one value with equal geometry.";
 }
