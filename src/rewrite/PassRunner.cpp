@@ -50,6 +50,8 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createReduceStrengthPass(state));
     add(createJoinClipsPass(state));
     add(createGatherConstantsPass(state));
+    // ... from where weights and biases take them up.
+    add(createFoldScaleShiftPass(state));
   }
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));

@@ -22,6 +22,7 @@ std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nu
 std::unique_ptr<mlir::Pass> createReduceStrengthPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createJoinClipsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createGatherConstantsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createFoldScaleShiftPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeSiblingsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createEnlargeKernelsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createResidualToConvolutionPass(PassStatePtr state = nullptr);

@@ -48,6 +48,9 @@ def JoinClips : Tk_Pass<"join-clips", "JoinClips"> {
 def GatherConstants : Tk_Pass<"gather-constants", "GatherConstants"> {
   let summary = "Joins the constants that chains of additions and multiplications contain.";
 }
+def FoldScaleShift : Tk_Pass<"fold-scale-shift", "FoldScaleShift"> {
+  let summary = "Merges scales and shifts of channels into the weights and the bias of convolutions and matrix products.";
+}
 def MergeSiblings : Tk_Pass<"merge-siblings", "MergeSiblings"> {
   let summary = "Merges convolutions, and matrix products, that read one value with equal geometry.";
 }
