@@ -45,8 +45,10 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // ... or become two elementwise operators, where those are fused.
   if (fuses)
     add(createDecomposeBatchNormPass(state));
-  // Algebra, which the published baseline does not have.
+  // Algebra, which the published baseline does not have: first what makes more of it visible, ...
   if (options.fusion == FusionMode::Full) {
+    add(createFoldPaddingPass(state));
+    // ... cheap forms, with the constants of a chain in one place, ...
     add(createReduceStrengthPass(state));
     add(createJoinClipsPass(state));
     add(createGatherConstantsPass(state));

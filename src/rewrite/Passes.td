@@ -39,6 +39,9 @@ def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
 def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
   let summary = "Turns the remaining batch norms with constant statistics into one multiplication and one addition.";
 }
+def FoldPadding : Tk_Pass<"fold-padding", "FoldPadding"> {
+  let summary = "Lets convolutions and windows do the padding in front of them.";
+}
 def ReduceStrength : Tk_Pass<"reduce-strength", "ReduceStrength"> {
   let summary = "Turns powers and divisions into multiplications, and removes signs.";
 }
