@@ -47,6 +47,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createDecomposeBatchNormPass(state));
   // Algebra, which the published baseline does not have: first what makes more of it visible, ...
   if (options.fusion == FusionMode::Full) {
+    add(createSimplifySlicesPass(state));
     add(createFoldPaddingPass(state));
     // ... cheap forms, with the constants of a chain in one place, ...
     add(createReduceStrengthPass(state));

@@ -39,6 +39,9 @@ def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
 def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
   let summary = "Turns the remaining batch norms with constant statistics into one multiplication and one addition.";
 }
+def SimplifySlices : Tk_Pass<"simplify-slices", "SimplifySlices"> {
+  let summary = "Joins slices and concatenations, and removes what they undo of each other.";
+}
 def FoldPadding : Tk_Pass<"fold-padding", "FoldPadding"> {
   let summary = "Lets convolutions and windows do the padding in front of them.";
 }
