@@ -48,6 +48,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Algebra, which the published baseline does not have: first what makes more of it visible, ...
   if (options.fusion == FusionMode::Full) {
     add(createSimplifySlicesPass(state));
+    add(createSinkReshapesPass(state));
     add(createFoldPaddingPass(state));
     // ... cheap forms, with the constants of a chain in one place, ...
     add(createReduceStrengthPass(state));

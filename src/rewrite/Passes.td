@@ -42,6 +42,9 @@ def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
 def SimplifySlices : Tk_Pass<"simplify-slices", "SimplifySlices"> {
   let summary = "Joins slices and concatenations, and removes what they undo of each other.";
 }
+def SinkReshapes : Tk_Pass<"sink-reshapes", "SinkReshapes"> {
+  let summary = "Moves reshapes behind the elementwise operators that they keep apart from a product or convolution.";
+}
 def FoldPadding : Tk_Pass<"fold-padding", "FoldPadding"> {
   let summary = "Lets convolutions and windows do the padding in front of them.";
 }
