@@ -49,6 +49,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   if (options.fusion == FusionMode::Full) {
     add(createSimplifySlicesPass(state));
     add(createSinkReshapesPass(state));
+    add(createSinkTransposesPass(state));
     add(createFoldPaddingPass(state));
     // ... cheap forms, with the constants of a chain in one place, ...
     add(createReduceStrengthPass(state));

@@ -45,6 +45,9 @@ def SimplifySlices : Tk_Pass<"simplify-slices", "SimplifySlices"> {
 def SinkReshapes : Tk_Pass<"sink-reshapes", "SinkReshapes"> {
   let summary = "Moves reshapes behind the elementwise operators that they keep apart from a product or convolution.";
 }
+def SinkTransposes : Tk_Pass<"sink-transposes", "SinkTransposes"> {
+  let summary = "Moves transposes behind elementwise operators to where they meet the next transpose.";
+}
 def FoldPadding : Tk_Pass<"fold-padding", "FoldPadding"> {
   let summary = "Lets convolutions and windows do the padding in front of them.";
 }
