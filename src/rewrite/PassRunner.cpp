@@ -50,6 +50,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createSimplifySlicesPass(state));
     add(createSinkReshapesPass(state));
     add(createSinkTransposesPass(state));
+    add(createFoldTransposesPass(state));
     add(createFoldPaddingPass(state));
     // ... cheap forms, with the constants of a chain in one place, ...
     add(createReduceStrengthPass(state));

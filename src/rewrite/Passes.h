@@ -22,6 +22,7 @@ std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nu
 std::unique_ptr<mlir::Pass> createSimplifySlicesPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSinkReshapesPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSinkTransposesPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createFoldTransposesPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createFoldPaddingPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createReduceStrengthPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createJoinClipsPass(PassStatePtr state = nullptr);

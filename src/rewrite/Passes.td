@@ -48,6 +48,9 @@ def SinkReshapes : Tk_Pass<"sink-reshapes", "SinkReshapes"> {
 def SinkTransposes : Tk_Pass<"sink-transposes", "SinkTransposes"> {
   let summary = "Moves transposes behind elementwise operators to where they meet the next transpose.";
 }
+def FoldTransposes : Tk_Pass<"fold-transposes", "FoldTransposes"> {
+  let summary = "Lets matrix products read operands in place whose last two axes are exchanged.";
+}
 def FoldPadding : Tk_Pass<"fold-padding", "FoldPadding"> {
   let summary = "Lets convolutions and windows do the padding in front of them.";
 }
