@@ -47,6 +47,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createDecomposeBatchNormPass(state));
   // Algebra, which the published baseline does not have: first what makes more of it visible, ...
   if (options.fusion == FusionMode::Full) {
+    add(createInlineCompositesPass(state));
     add(createSimplifySlicesPass(state));
     add(createSinkReshapesPass(state));
     add(createSinkTransposesPass(state));

@@ -39,6 +39,9 @@ def FoldBatchNorm : Tk_Pass<"fold-batch-norm", "FoldBatchNorm"> {
 def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
   let summary = "Turns the remaining batch norms with constant statistics into one multiplication and one addition.";
 }
+def InlineComposites : Tk_Pass<"inline-composites", "InlineComposites"> {
+  let summary = "Replaces composites by their operators where those share a kernel either way.";
+}
 def SimplifySlices : Tk_Pass<"simplify-slices", "SimplifySlices"> {
   let summary = "Joins slices and concatenations, and removes what they undo of each other.";
 }
