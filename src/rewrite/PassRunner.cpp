@@ -59,6 +59,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createGatherConstantsPass(state));
     // ... from where weights and biases take them up.
     add(createFoldScaleShiftPass(state));
+    add(createReassociateProductsPass(state));
   }
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));

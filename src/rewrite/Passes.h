@@ -29,6 +29,7 @@ std::unique_ptr<mlir::Pass> createReduceStrengthPass(PassStatePtr state = nullpt
 std::unique_ptr<mlir::Pass> createJoinClipsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createGatherConstantsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createFoldScaleShiftPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createReassociateProductsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeSiblingsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createEnlargeKernelsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createResidualToConvolutionPass(PassStatePtr state = nullptr);

@@ -69,6 +69,9 @@ def GatherConstants : Tk_Pass<"gather-constants", "GatherConstants"> {
 def FoldScaleShift : Tk_Pass<"fold-scale-shift", "FoldScaleShift"> {
   let summary = "Merges scales and shifts of channels into the weights and the bias of convolutions and matrix products.";
 }
+def ReassociateProducts : Tk_Pass<"reassociate-products", "ReassociateProducts"> {
+  let summary = "Multiplies two constant matrices of a chain where one product by the result costs less than two.";
+}
 def MergeSiblings : Tk_Pass<"merge-siblings", "MergeSiblings"> {
   let summary = "Merges convolutions, and matrix products, that read one value with equal geometry.";
 }
