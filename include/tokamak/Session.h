@@ -154,6 +154,11 @@ struct KernelTime {
   std::vector<std::string> nodes; ///< ONNX node names of all its calls
   size_t calls = 0;               ///< in the schedule of one run, bodies of loops counted once
   double ms = 0;                  ///< added up over runs and over threads
+  // Of one run, modelled: all calls together, on one thread.
+  double predictedMs = 0; ///< by the cost model that fusion decides with
+  double boundMs = 0;     ///< what the arithmetic peak and the bandwidths of the caches allow at best
+  int64_t flops = 0;      ///< a multiply-add is two
+  int64_t bytes = 0;      ///< read and written, weights included
 };
 
 struct NamedTensor {

@@ -103,6 +103,8 @@ static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOpti
   result.traffic = analysis::trafficOf(main.getBody().front());
   result.specialized = partitioned.specialized;
   result.onnxNodes = partitioned.onnxNodes;
+  if (options.predict)
+    result.predictions = predictSteps(*partitioned.module, partitioned.target, options.threads);
   codegen::CodegenOptions codegen;
   codegen.emit = options.emit;
   codegen.observed = options.observed;

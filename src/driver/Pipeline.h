@@ -2,6 +2,7 @@
 #pragma once
 #include "analysis/Traffic.h"
 #include "codegen/Program.h"
+#include "driver/Prediction.h"
 #include "fusion/Decision.h"
 #include "import/Import.h"
 #include "rewrite/PassRunner.h"
@@ -27,6 +28,8 @@ struct CompileOptions {
   std::string reproducerDirectory; ///< a fault of ours leaves tokamak-crash-*.mlir there; empty: nowhere
   std::function<void(const char *stage)> onStage;
   bool observed = false; ///< see codegen::CodegenOptions
+  int threads = 0;       ///< that predictions are for; 0: one a core
+  bool predict = false;  ///< fill in `CompiledModel::predictions`
   std::string emit;      ///< "kernels", "llvm" or "asm": what `CompiledModel::emitted` shall hold
 };
 
@@ -48,8 +51,9 @@ struct CompiledModel {
   codegen::CompiledProgram program;
   std::vector<std::string> specialized;
   int64_t onnxNodes = 0;
-  analysis::Traffic traffic; ///< of one run
-  std::string emitted;       ///< see CompileOptions::emit
+  analysis::Traffic traffic;           ///< of one run
+  std::vector<Prediction> predictions; ///< where asked for: one a step of the program
+  std::string emitted;                 ///< see CompileOptions::emit
 };
 
 /// A context in which tk modules can be read, evaluated and compiled. One thread at a time.

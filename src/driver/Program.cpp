@@ -36,6 +36,7 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   codegen::CompiledProgram &code = compiled.program;
   std::shared_ptr<Program> program(new Program);
   program->steps = std::move(code.steps);
+  program->predictions = std::move(compiled.predictions);
   if (profiled)
     program->profile = std::make_unique<Profile>(program->steps);
   auto jit = Jit::load(code.objects, code.entry, program->profile.get(), more);
@@ -76,15 +77,28 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   return program;
 }
 
+/// Adds the calls of one step.
+static void addPrediction(KernelTime &time, const Prediction &prediction) {
+  const auto calls = static_cast<double>(prediction.calls);
+  time.predictedMs += 1e3 * calls * prediction.cost.serial();
+  time.boundMs += 1e3 * calls * prediction.boundSeconds;
+  time.flops += prediction.calls * prediction.cost.flops;
+  time.bytes += prediction.calls * prediction.cost.traffic.total();
+}
+
 std::vector<KernelTime> Program::kernelTimes() const {
   std::vector<KernelTime> times;
   if (!profile)
     return times;
   for (auto [i, symbol] : llvm::enumerate(profile->symbols())) {
-    KernelTime time{symbol, "", {}, 0, static_cast<double>(profile->nanoseconds(i)) / 1e6};
-    for (const codegen::ProgramStep &step : steps) {
+    KernelTime time;
+    time.kernel = symbol;
+    time.ms = static_cast<double>(profile->nanoseconds(i)) / 1e6;
+    for (const auto &[number, step] : llvm::enumerate(steps)) {
       if (step.kernel != symbol)
         continue;
+      if (!predictions.empty())
+        addPrediction(time, predictions[number]);
       ++time.calls;
       time.kind = step.kind;
       time.nodes.insert(time.nodes.end(), step.nodes.begin(), step.nodes.end());

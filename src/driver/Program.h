@@ -35,6 +35,7 @@ private:
 
   std::unique_ptr<Profile> profile; ///< null: runs are not measured
   std::vector<codegen::ProgramStep> steps;
+  std::vector<Prediction> predictions; ///< one a step, or none at all
   std::unique_ptr<Jit> jit;
   std::unique_ptr<char, void (*)(void *)> weights{nullptr, nullptr}; ///< 64-byte aligned
   ProgramInfo programInfo;

@@ -113,6 +113,8 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<S
   compile.timing = options.timing;
   compile.reproducerDirectory = options.reproducerDirectory;
   compile.onStage = options.onStage;
+  compile.threads = options.threads;
+  compile.predict = options.profile;
   llvm::Expected<CompiledModel> compiled = compileModel(*model, compile);
   if (!compiled)
     return compiled.takeError();

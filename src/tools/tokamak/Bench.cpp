@@ -1,8 +1,10 @@
 //===- Bench.cpp - tokamak bench: how long a run takes ------------------------------------------===//
 #include "Commands.h"
 #include "Options.h"
+#include "RankCorrelation.h"
 #include "WriteText.h"
 #include "runtime/Model.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
@@ -21,8 +23,39 @@ struct BenchOptions {
 };
 } // namespace
 
-/// Milliseconds of each timed run, sorted. Runs before them warm up caches and wake the threads.
-static Result<std::vector<double>> measure(LoadedRun &run, int64_t runs) {
+namespace {
+struct Measured {
+  std::vector<double> times; ///< milliseconds of each timed run, sorted
+  /// Of each kernel the median over the runs, which a run that was interrupted does not move; the longest
+  /// first.
+  std::vector<KernelTime> profile;
+  std::vector<double> least; ///< of each of them, the shortest
+};
+} // namespace
+
+/// The median of each kernel's time in `runs` profiles.
+static void summarize(const std::vector<std::vector<KernelTime>> &runs, Measured &result) {
+  if (runs.empty())
+    return;
+  std::vector<std::pair<KernelTime, double>> kernels;
+  for (size_t i = 0; i < runs.front().size(); ++i) {
+    std::vector<double> times;
+    for (const std::vector<KernelTime> &run : runs)
+      times.push_back(run[i].ms);
+    std::sort(times.begin(), times.end());
+    kernels.emplace_back(runs.front()[i], times.front());
+    kernels.back().first.ms = times[times.size() / 2];
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const auto &a, const auto &b) { return a.first.ms > b.first.ms; });
+  for (auto &[kernel, least] : kernels) {
+    result.profile.push_back(std::move(kernel));
+    result.least.push_back(least);
+  }
+}
+
+/// Runs before the timed ones warm up caches and wake the threads.
+static Result<Measured> measure(LoadedRun &run, int64_t runs) {
   std::vector<HostTensor> outputs;
   std::vector<TensorView> inputViews, outputViews;
   for (NamedTensor &input : run.inputs)
@@ -53,35 +86,45 @@ static Result<std::vector<double>> measure(LoadedRun &run, int64_t runs) {
   if (runs == 0)
     runs = std::clamp(static_cast<int64_t>(measureMs / std::max(last, 1e-3)), fewestRuns, mostRuns);
   run.session->resetKernelTimes();
-  std::vector<double> times;
+  Measured measured;
+  std::vector<std::vector<KernelTime>> profiles;
   for (int64_t i = 0; i < runs; ++i) {
     Result<double> ms = once();
     if (!ms)
       return ms.status();
-    times.push_back(*ms);
+    measured.times.push_back(*ms);
+    if (std::vector<KernelTime> profile = run.session->kernelTimes(); !profile.empty())
+      profiles.push_back(std::move(profile));
+    run.session->resetKernelTimes();
   }
-  std::sort(times.begin(), times.end());
-  return times;
+  std::sort(measured.times.begin(), measured.times.end());
+  summarize(profiles, measured);
+  return measured;
 }
 
-/// Milliseconds a run in each kernel, the longest first.
-static std::vector<KernelTime> profileOf(const LoadedRun &run, size_t runs) {
-  std::vector<KernelTime> times = run.session->kernelTimes();
-  for (KernelTime &time : times)
-    time.ms /= static_cast<double>(runs);
-  std::stable_sort(times.begin(), times.end(),
-                   [](const KernelTime &a, const KernelTime &b) { return a.ms > b.ms; });
-  return times;
+/// How well the cost model orders the kernels: the correlation of predicted and measured time.
+static double orderOf(const std::vector<KernelTime> &times) {
+  std::vector<double> measured, predicted;
+  for (const KernelTime &time : times) {
+    measured.push_back(time.ms);
+    predicted.push_back(time.predictedMs);
+  }
+  return rankCorrelation(measured, predicted);
 }
 
 static std::string profileText(const std::vector<KernelTime> &times) {
   if (times.empty())
     return "";
-  double total = 0;
-  for (const KernelTime &time : times)
+  double total = 0, predicted = 0, bound = 0;
+  for (const KernelTime &time : times) {
     total += time.ms;
-  std::string text = fmt::format("  {:>9} {:>6} {:>5}  {}\n", "ms a run", "%", "calls",
-                                 "kernel (nodes), time added up over threads");
+    predicted += time.predictedMs;
+    bound += time.boundMs;
+  }
+  auto percent = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0.0; };
+  std::string text = fmt::format("  {:>9} {:>6} {:>9} {:>7} {:>7} {:>6} {:>5}  {}\n", "ms a run", "%",
+                                 "predicted", "GFLOP/s", "GB/s", "bound%", "calls",
+                                 "kernel (nodes); medians over the runs, added up over threads");
   constexpr size_t shownNodes = 6;
   for (const KernelTime &time : times) {
     std::vector<std::string> nodes = time.nodes;
@@ -89,10 +132,16 @@ static std::string profileText(const std::vector<KernelTime> &times) {
       nodes.resize(shownNodes);
       nodes.push_back(fmt::format("and {} more", time.nodes.size() - shownNodes));
     }
-    text +=
-        fmt::format("  {:>9.4f} {:>6.2f} {:>5}  {} ({})\n", time.ms, total > 0 ? 100 * time.ms / total : 0.0,
-                    time.calls, time.kernel, fmt::join(nodes, ", "));
+    const double perMs = time.ms > 0 ? 1e-6 / time.ms : 0;
+    text += fmt::format("  {:>9.4f} {:>6.2f} {:>9.4f} {:>7.1f} {:>7.1f} {:>6.1f} {:>5}  {} ({})\n", time.ms,
+                        percent(time.ms, total), time.predictedMs, static_cast<double>(time.flops) * perMs,
+                        static_cast<double>(time.bytes) * perMs, percent(time.boundMs, time.ms), time.calls,
+                        time.kernel, fmt::join(nodes, ", "));
   }
+  text += fmt::format("  {:>9.4f} {:>6.2f} {:>9.4f} {:>22.1f}  sum\n", total, 100.0, predicted,
+                      percent(bound, total));
+  text += fmt::format("  rank correlation of predicted and measured time: {:.3f} over {} kernels\n",
+                      orderOf(times), times.size());
   return text;
 }
 
@@ -100,12 +149,13 @@ static Status bench(const BenchOptions &options) {
   Result<LoadedRun> loaded = prepareRun(options.model, options.inputs, options.profile);
   if (!loaded)
     return loaded.status();
-  Result<std::vector<double>> times = measure(*loaded, options.runs);
-  if (!times)
-    return times.status();
+  Result<Measured> measured = measure(*loaded, options.runs);
+  if (!measured)
+    return measured.status();
+  const std::vector<double> &times = measured->times;
+  const std::vector<KernelTime> &profile = measured->profile;
   const ProgramInfo &program = loaded->program;
-  std::vector<KernelTime> profile = profileOf(*loaded, times->size());
-  double median = ((*times)[(times->size() - 1) / 2] + (*times)[times->size() / 2]) / 2;
+  double median = (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
   int threads = options.inputs.threads > 0 ? options.inputs.threads : tk_core_count();
   if (options.json) {
     nlohmann::ordered_json json;
@@ -113,10 +163,10 @@ static Status bench(const BenchOptions &options) {
     json["threads"] = threads;
     json["fusion"] = options.model.fusion;
     json["target_cpu"] = options.model.targetCpu;
-    json["runs"] = times->size();
-    json["min_ms"] = times->front();
+    json["runs"] = times.size();
+    json["min_ms"] = times.front();
     json["median_ms"] = median;
-    json["max_ms"] = times->back();
+    json["max_ms"] = times.back();
     json["compile_ms"] = program.compileMs;
     json["nodes"] = program.nodes;
     json["kernels"] = program.kernels;
@@ -124,17 +174,24 @@ static Status bench(const BenchOptions &options) {
     json["weight_bytes"] = program.weightBytes;
     json["bytes_moved"] = program.bytesMoved;
     json["flops"] = program.flops;
-    for (const KernelTime &time : profile)
+    for (const auto &[i, time] : llvm::enumerate(profile))
       json["profile"].push_back({{"kernel", time.kernel},
                                  {"kind", time.kind},
                                  {"calls", time.calls},
                                  {"ms", time.ms},
+                                 {"min_ms", measured->least[i]},
+                                 {"predicted_ms", time.predictedMs},
+                                 {"bound_ms", time.boundMs},
+                                 {"flops", time.flops},
+                                 {"bytes", time.bytes},
                                  {"nodes", time.nodes}});
+    if (!profile.empty())
+      json["rank_correlation"] = orderOf(profile);
     return writeText("", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   std::string text = fmt::format(
       "{}: median {:.3f} ms, min {:.3f}, max {:.3f} ({} runs, {} threads, fusion {})\n", options.model.model,
-      median, times->front(), times->back(), times->size(), threads, options.model.fusion);
+      median, times.front(), times.back(), times.size(), threads, options.model.fusion);
   text += fmt::format("  {} nodes as {} kernels, compiled in {:.0f} ms\n", program.nodes, program.kernels,
                       program.compileMs);
   text += fmt::format(
@@ -153,7 +210,8 @@ void addBench(CLI::App &app, int &exitStatus) {
   command->add_option("--runs", options->runs, "Timed runs (default: a second's worth, from 5 to 1000)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
-  command->add_flag("--profile", options->profile, "Show the time in each kernel");
+  command->add_flag("--profile", options->profile,
+                    "Show the time in each kernel, beside what the cost model predicts");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exitStatus] { exitStatus = report(bench(*options)); });
 }

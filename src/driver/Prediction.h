@@ -1,0 +1,19 @@
+//===- Prediction.h - what the cost model expects of a program ------------------------------===//
+#pragma once
+#include "fusion/CostModel.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tokamak::driver {
+
+/// One kernel or library call of a partitioned module: what `codegen::ProgramStep` is in the program.
+struct Prediction {
+  fusion::GroupCost cost; ///< of one call
+  int64_t calls = 1;      ///< in one run, as far as the trips of loops are known
+  double boundSeconds =
+      0; ///< of one call on one core: arithmetic at its peak, bytes at the bandwidths of their levels
+};
+
+/// The steps of `module` in the order of its program. `threads`: 0 for one a core.
+std::vector<Prediction> predictSteps(mlir::ModuleOp module, const TargetDescription &target, int64_t threads);
+
+} // namespace tokamak::driver
