@@ -10,6 +10,7 @@ void addRun(CLI::App &app, int &exitStatus);
 void addCompile(CLI::App &app, int &exitStatus);
 void addExplain(CLI::App &app, int &exitStatus);
 void addBench(CLI::App &app, int &exitStatus);
+void addCalibrate(CLI::App &app, int &exitStatus);
 void addVerify(CLI::App &app, int &exitStatus);
 /// train, which is not there yet and says so.
 void addPlanned(CLI::App &app, int &exitStatus);

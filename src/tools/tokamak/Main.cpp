@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
   tokamak::tool::addCompile(app, exitStatus);
   tokamak::tool::addExplain(app, exitStatus);
   tokamak::tool::addBench(app, exitStatus);
+  tokamak::tool::addCalibrate(app, exitStatus);
   tokamak::tool::addVerify(app, exitStatus);
   tokamak::tool::addPlanned(app, exitStatus);
   // A crash ends in one line and status 3, like other faults of ours. Exceptions end inside: the code that

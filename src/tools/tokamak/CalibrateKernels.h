@@ -1,0 +1,13 @@
+//===- CalibrateKernels.h - what share of the machine's rate our own kernels reach -------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "tokamak/Session.h"
+
+namespace tokamak::tool {
+
+/// Compiles a small graph for each family of kernels, times it on one thread, and stores in
+/// `target.efficiency` the time that the cost model expects at full efficiency over the one measured.
+/// `target` must hold this machine's speeds.
+Status measureKernels(TargetDescription &target);
+
+} // namespace tokamak::tool

@@ -1,0 +1,12 @@
+//===- CalibrateMachine.h - what this machine's cores, caches and threads reach ----------------===//
+#pragma once
+#include "analysis/TargetDescription.h"
+
+namespace tokamak::tool {
+
+/// Measures clock, arithmetic peak, bandwidths and the cost of a dispatch with the caller's thread, some
+/// tenths of a second in all, and stores them in `target`, whose cache sizes say what to measure. The best of
+/// many short runs counts, so that other work on the machine disturbs little.
+void measureMachine(TargetDescription &target);
+
+} // namespace tokamak::tool
