@@ -88,6 +88,14 @@ static analysis::Traffic totals(mlir::ModuleOp module) {
   return traffic;
 }
 
+/// Adds the steps of a program up.
+static void addUp(llvm::ArrayRef<Prediction> steps, analysis::LevelTraffic &levels, double &seconds) {
+  for (const Prediction &step : steps) {
+    levels += step.cost.traffic.times(step.calls);
+    seconds += static_cast<double>(step.calls) * step.cost.seconds();
+  }
+}
+
 /// Names of the nodes on which the outputs depend.
 static llvm::StringSet<> liveNodes(llvm::ArrayRef<import::ModelNode> nodes,
                                    const import::ModelSignature &signature) {
@@ -195,11 +203,21 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
   explanation.decisions = partitioned->decisions.decisions;
   explanation.fused = totals(*partitioned->module);
   explanation.unfused = totals(*unfused->module);
+  explanation.target = partitioned->target;
+  const int64_t threads = options.threads;
+  std::vector<Prediction> steps = predictSteps(*partitioned->module, explanation.target, threads);
+  for (auto [group, step] : llvm::zip_equal(explanation.groups, steps))
+    group.cost = step.cost;
+  addUp(steps, explanation.fusedLevels, explanation.fusedSeconds);
+  addUp(predictSteps(*unfused->module, explanation.target, threads), explanation.unfusedLevels,
+        explanation.unfusedSeconds);
   // Last: it takes the groups apart.
-  explanation.graph = dissolveGroups(main, groups, nodes, explanation.decisions);
+  explanation.graph = dissolveGroups(main, groups, nodes, explanation.decisions, explanation.target);
   for (const OperatorNode &node : explanation.graph.nodes) {
-    if (node.group)
-      explanation.groups[*node.group].apart += node.traffic;
+    if (!node.group)
+      continue;
+    explanation.groups[*node.group].apart += node.traffic;
+    explanation.groups[*node.group].apartLevels += node.levels;
   }
   return explanation;
 }

@@ -13,7 +13,9 @@ struct GroupReport {
   std::vector<std::string> nodes; ///< ONNX node names; behind them the If or Loop whose body it is in
   std::vector<std::string> inputs, outputs; ///< ONNX value names; weights are not listed
   analysis::Traffic traffic;
-  analysis::Traffic apart; ///< the sum if each of its operators were a kernel
+  analysis::Traffic apart;            ///< the sum if each of its operators were a kernel
+  analysis::LevelTraffic apartLevels; ///< the same by memory level
+  fusion::GroupCost cost;             ///< what the model expects of it, its traffic by memory level included
 };
 
 /// A partition in the words of the ONNX file.
@@ -25,6 +27,10 @@ struct Explanation {
   /// that is in no group. Those of a branch that is not taken are dead.
   std::vector<std::pair<std::string, std::string>> removed;
   analysis::Traffic unfused, fused; ///< of one run; `kernels` counts groups
+  /// Of one run, by memory level: without fusion, and of the groups.
+  analysis::LevelTraffic unfusedLevels, fusedLevels;
+  double unfusedSeconds = 0, fusedSeconds = 0; ///< of one run, modelled
+  TargetDescription target;                    ///< the machine that this is modelled for
   ExplanationGraph graph;
 };
 

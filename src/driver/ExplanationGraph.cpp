@@ -22,7 +22,7 @@ public:
   }
   /// `scalars`: the constants that lay in groups.
   ExplanationGraph build(const llvm::DenseMap<mlir::Operation *, size_t> &groupOf,
-                         llvm::DenseSet<mlir::Operation *> scalars);
+                         llvm::DenseSet<mlir::Operation *> scalars, const TargetDescription &target);
 
 private:
   void addEnd(OperatorNode::Role role, std::string name, mlir::Value value);
@@ -31,6 +31,7 @@ private:
   void addEdges(mlir::Operation *op, size_t consumer);
   void addEdge(mlir::Value value, mlir::Operation *reader, size_t consumer);
   void addTree(mlir::Block &block);
+  void addLevels(llvm::ArrayRef<mlir::Operation *> operators, const TargetDescription &target);
   std::optional<size_t> decisionOn(mlir::Operation *producer, mlir::Operation *reader) const;
 
   mlir::func::FuncOp main;
@@ -149,8 +150,23 @@ void GraphBuilder::addTree(mlir::Block &block) {
   }
 }
 
+/// From which levels the bytes of each operator come where all of them are kernels.
+void GraphBuilder::addLevels(llvm::ArrayRef<mlir::Operation *> operators, const TargetDescription &target) {
+  std::vector<mlir::Operation *> kernels;
+  std::vector<analysis::KernelOperands> operands;
+  for (mlir::Operation *op : operators) {
+    if (analysis::isFree(op) || llvm::isa<tk::IfOp, tk::LoopOp>(op))
+      continue;
+    kernels.push_back(op);
+    operands.push_back(analysis::operandsOf(llvm::ArrayRef(op)));
+  }
+  for (auto [op, levels] : llvm::zip_equal(kernels, analysis::levelTraffic(operands, target)))
+    graph.nodes[index[op]].levels = levels;
+}
+
 ExplanationGraph GraphBuilder::build(const llvm::DenseMap<mlir::Operation *, size_t> &groupOf,
-                                     llvm::DenseSet<mlir::Operation *> held) {
+                                     llvm::DenseSet<mlir::Operation *> held,
+                                     const TargetDescription &target) {
   scalars = std::move(held);
   for (mlir::BlockArgument argument : main.getArguments())
     addEnd(OperatorNode::Role::Input, names(argument), argument);
@@ -169,6 +185,7 @@ ExplanationGraph GraphBuilder::build(const llvm::DenseMap<mlir::Operation *, siz
     return llvm::isa<tk::IfOp, tk::LoopOp>(op) ? mlir::WalkResult::advance() : mlir::WalkResult::skip();
   });
 
+  addLevels(operators, target);
   for (mlir::Operation *op : operators) {
     addEdges(op, index[op]);
     if (llvm::isa<tk::IfOp, tk::LoopOp>(op)) {
@@ -206,7 +223,7 @@ static void dissolve(tk::FusionOp group) {
 
 ExplanationGraph dissolveGroups(mlir::func::FuncOp main, llvm::ArrayRef<mlir::Operation *> groups,
                                 llvm::ArrayRef<import::ModelNode> onnxNodes,
-                                llvm::ArrayRef<Decision> decisions) {
+                                llvm::ArrayRef<Decision> decisions, const TargetDescription &target) {
   llvm::DenseMap<mlir::Operation *, size_t> groupOf;
   llvm::DenseSet<mlir::Operation *> scalars;
   for (auto [id, op] : llvm::enumerate(groups)) {
@@ -222,7 +239,7 @@ ExplanationGraph dissolveGroups(mlir::func::FuncOp main, llvm::ArrayRef<mlir::Op
     }
     dissolve(group);
   }
-  return GraphBuilder(main, onnxNodes, decisions).build(groupOf, std::move(scalars));
+  return GraphBuilder(main, onnxNodes, decisions).build(groupOf, std::move(scalars), target);
 }
 
 } // namespace tokamak::driver

@@ -1,5 +1,6 @@
 //===- ExplanationGraph.h - the operators of a partition and what passes between them --------------===//
 #pragma once
+#include "analysis/LevelTraffic.h"
 #include "analysis/Traffic.h"
 #include "fusion/Decision.h"
 #include "import/Import.h"
@@ -22,6 +23,7 @@ struct OperatorNode {
   std::optional<size_t> inside; ///< the node of the If or Loop in whose body it lies
   std::optional<size_t> postDominator; ///< its parent in the tree; nothing for a root
   analysis::Traffic traffic;           ///< as a kernel of its own
+  analysis::LevelTraffic levels;       ///< the same by memory level, in a program of such kernels
 };
 
 /// A value that passes from one node to another. What a Loop carries from one iteration to the next has none.
@@ -42,6 +44,6 @@ struct ExplanationGraph {
 /// groups in their place: the operations in `groups` are gone afterwards where they were groups.
 ExplanationGraph dissolveGroups(mlir::func::FuncOp main, llvm::ArrayRef<mlir::Operation *> groups,
                                 llvm::ArrayRef<import::ModelNode> onnxNodes,
-                                llvm::ArrayRef<Decision> decisions);
+                                llvm::ArrayRef<Decision> decisions, const TargetDescription &target);
 
 } // namespace tokamak::driver

@@ -7,9 +7,14 @@
 
 namespace tokamak::tool {
 
+using analysis::LevelTraffic;
 using analysis::Traffic;
 using driver::Explanation;
 using driver::GroupReport;
+
+static constexpr struct {
+  const char *key, *text;
+} levelNames[memoryLevels] = {{"l1", "L1"}, {"l2", "L2"}, {"l3", "L3"}, {"memory", "memory"}};
 
 std::string bytesText(int64_t count) {
   double value = static_cast<double>(count);
@@ -26,6 +31,22 @@ static std::string totalsLine(const char *title, const Traffic &traffic) {
                      bytesText(traffic.weightBytes), static_cast<double>(traffic.flops) / 1e9);
 }
 
+/// "L2 1.2 MB, memory 3.4 MB": where bytes come from, the levels that matter.
+static std::string levelsText(const LevelTraffic &levels) {
+  std::string text;
+  for (size_t level = 0; level < memoryLevels; ++level)
+    if (int64_t bytes = levels.at(static_cast<MemoryLevel>(level)); bytes > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", levelNames[level].text, bytesText(bytes));
+  return text.empty() ? "nothing" : text;
+}
+
+static std::string levelTotals(const char *title, const LevelTraffic &levels, double seconds) {
+  std::string text = fmt::format("  {:<10}", title);
+  for (size_t level = 0; level < memoryLevels; ++level)
+    text += fmt::format("{:>12}", bytesText(levels.at(static_cast<MemoryLevel>(level))));
+  return text + fmt::format("{:>12.3f}\n", seconds * 1e3);
+}
+
 std::string explanationText(const std::string &model, const std::string &fusion,
                             const Explanation &explanation) {
   std::string text = fmt::format("{}: {} nodes as {} kernels (fusion {})\n\n", model, explanation.onnxNodes,
@@ -34,6 +55,13 @@ std::string explanationText(const std::string &model, const std::string &fusion,
                       "GFLOP");
   text += totalsLine("unfused", explanation.unfused) + totalsLine("fused", explanation.fused);
 
+  text += fmt::format("\n  bytes by the level that they come from or go to, on {} ({})\n",
+                      explanation.target.cpu, explanation.target.source);
+  text +=
+      fmt::format("  {:<10}{:>12}{:>12}{:>12}{:>12}{:>12}\n", "", "L1", "L2", "L3", "memory", "modelled ms");
+  text += levelTotals("unfused", explanation.unfusedLevels, explanation.unfusedSeconds) +
+          levelTotals("fused", explanation.fusedLevels, explanation.fusedSeconds);
+
   text += "\nGroups\n";
   for (const GroupReport &group : explanation.groups) {
     text += fmt::format("  {:>4}  {} ({}): {}\n", group.id, group.kernel, group.kind,
@@ -41,6 +69,8 @@ std::string explanationText(const std::string &model, const std::string &fusion,
     text += fmt::format("        {} -> {}; reads {}, writes {}, weights {}\n", fmt::join(group.inputs, ", "),
                         fmt::join(group.outputs, ", "), bytesText(group.traffic.bytesRead),
                         bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
+    text += fmt::format("        modelled {:.1f} us; {}; apart {}\n", group.cost.seconds() * 1e6,
+                        levelsText(group.cost.traffic), levelsText(group.apartLevels));
   }
 
   std::map<std::string, std::string> legend;
@@ -75,6 +105,22 @@ static nlohmann::ordered_json totalsJson(const Traffic &traffic) {
 
 using nlohmann::ordered_json;
 
+static ordered_json levelsJson(const LevelTraffic &levels) {
+  ordered_json json;
+  for (size_t level = 0; level < memoryLevels; ++level)
+    json[levelNames[level].key] = {
+        {"read", levels.read[level]}, {"weights", levels.weights[level]}, {"written", levels.written[level]}};
+  return json;
+}
+
+/// Microseconds.
+static ordered_json costJson(const fusion::GroupCost &cost) {
+  return {{"anchor_us", cost.anchor * 1e6}, {"elementwise_us", cost.elementwise * 1e6},
+          {"memory_us", cost.memory * 1e6}, {"dispatch_us", (cost.call + cost.dispatch) * 1e6},
+          {"threads", cost.parallelism},    {"recomputation", cost.recomputation},
+          {"us", cost.seconds() * 1e6}};
+}
+
 /// Indices of nodes and edges are places in their arrays; null where there is none.
 static ordered_json graphJson(const driver::ExplanationGraph &graph) {
   auto optional = [](std::optional<size_t> index) { return index ? ordered_json(*index) : ordered_json(); };
@@ -93,7 +139,8 @@ static ordered_json graphJson(const driver::ExplanationGraph &graph) {
                              {"bytes_read", node.traffic.bytesRead},
                              {"bytes_written", node.traffic.bytesWritten},
                              {"weight_bytes", node.traffic.weightBytes},
-                             {"flops", node.traffic.flops}});
+                             {"flops", node.traffic.flops},
+                             {"levels", levelsJson(node.levels)}});
   }
   for (const driver::OperatorEdge &edge : graph.edges) {
     json["edges"].push_back({{"producer", edge.producer},
@@ -124,7 +171,10 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                               {"bytes_written", group.traffic.bytesWritten},
                               {"weight_bytes", group.traffic.weightBytes},
                               {"flops", group.traffic.flops},
-                              {"apart", totalsJson(group.apart)}});
+                              {"apart", totalsJson(group.apart)},
+                              {"levels", levelsJson(group.cost.traffic)},
+                              {"apart_levels", levelsJson(group.apartLevels)},
+                              {"modelled", costJson(group.cost)}});
   }
   json["decisions"] = ordered_json::array();
   for (const Decision &decision : explanation.decisions) {
@@ -140,6 +190,11 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
   for (const auto &[node, reason] : explanation.removed)
     json["removed"][node] = reason;
   json["totals"] = {{"unfused", totalsJson(explanation.unfused)}, {"fused", totalsJson(explanation.fused)}};
+  json["levels"] = {{"unfused", levelsJson(explanation.unfusedLevels)},
+                    {"fused", levelsJson(explanation.fusedLevels)}};
+  json["modelled_ms"] = {{"unfused", explanation.unfusedSeconds * 1e3},
+                         {"fused", explanation.fusedSeconds * 1e3}};
+  json["target"] = {{"cpu", explanation.target.cpu}, {"source", explanation.target.source}};
   json["graph"] = graphJson(explanation.graph);
   int indent = layout == JsonLayout::Indented ? 2 : -1;
   return json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
