@@ -104,13 +104,17 @@ static LogicalResult sliceUnpadded(tk::SliceOp slice, PatternRewriter &rewriter)
   return success();
 }
 
+/// Parts of a joined concatenation at most: code for one asks part after part.
+static constexpr size_t mostParts = 64;
+
 /// concat(.., concat(..), ..) -> concat, along one axis.
 static LogicalResult joinConcats(tk::ConcatOp outer, PatternRewriter &rewriter) {
   llvm::SmallVector<Value> parts;
   Location loc = outer.getLoc();
   for (Value part : outer.getInputs()) {
     auto inner = part.hasOneUse() ? part.getDefiningOp<tk::ConcatOp>() : nullptr;
-    if (!inner || inner.getAxis() != outer.getAxis()) {
+    if (!inner || inner.getAxis() != outer.getAxis() ||
+        parts.size() + inner.getInputs().size() + outer.getInputs().size() > mostParts) {
       parts.push_back(part);
       continue;
     }

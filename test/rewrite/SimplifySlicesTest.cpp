@@ -103,3 +103,20 @@ TEST_F(SimplifySlicesTest, RandomChains) {
   }
   EXPECT_GT(simplified, 100);
 }
+
+// Code for a concatenation asks part after part: a long chain does not become one with hundreds of parts.
+TEST_F(SimplifySlicesTest, LongChains) {
+  std::string text = "func.func @main(%x: tensor<1xi16>) -> tensor<201xi16> {\n", last = "%x",
+              type = "tensor<1xi16>";
+  for (int i = 2; i <= 201; ++i) {
+    const std::string next = "%v" + std::to_string(i), longer = "tensor<" + std::to_string(i) + "xi16>";
+    text += next + " = tk.concat " + last + ", %x {axis = 0 : i64} : (" + type + ", tensor<1xi16>) -> " +
+            longer + "\n";
+    last = next;
+    type = longer;
+  }
+  rewrite(text + "return " + last + " : " + type + "\n}", {createSimplifySlicesPass});
+  EXPECT_LE(count(), 200 / 60 + 1);
+  EXPECT_GE(count(), 200 / 64);
+  expectEqualOnWrappingIntegers();
+}
