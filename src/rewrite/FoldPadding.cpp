@@ -8,9 +8,9 @@
 // crop.
 #include "mlir/IR/PatternMatch.h"
 #include "rewrite/ConstantOperands.h"
-#include "rewrite/ValueFacts.h"
 #include "rewrite/Passes.h"
 #include "rewrite/RewriteDriver.h"
+#include "rewrite/ValueFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
 

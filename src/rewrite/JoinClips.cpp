@@ -8,9 +8,9 @@
 // left alone.
 #include "mlir/IR/PatternMatch.h"
 #include "rewrite/ConstantOperands.h"
-#include "rewrite/ValueFacts.h"
 #include "rewrite/Passes.h"
 #include "rewrite/RewriteDriver.h"
+#include "rewrite/ValueFacts.h"
 
 namespace tokamak {
 #define GEN_PASS_DEF_JOINCLIPS

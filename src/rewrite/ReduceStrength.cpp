@@ -11,9 +11,9 @@
 // truncate and their powers are defined in double.
 #include "mlir/IR/PatternMatch.h"
 #include "rewrite/ConstantOperands.h"
-#include "rewrite/ValueFacts.h"
 #include "rewrite/Passes.h"
 #include "rewrite/RewriteDriver.h"
+#include "rewrite/ValueFacts.h"
 
 namespace tokamak {
 #define GEN_PASS_DEF_REDUCESTRENGTH
