@@ -3,6 +3,7 @@
 #pragma once
 #include "ir/FusionKind.h"
 #include "ir/Tensor.h"
+#include "ir/TkTraits.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

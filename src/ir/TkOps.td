@@ -1,7 +1,8 @@
 //===- TkOps.td - the tk dialect: the operators of the graph IR ---------*- tablegen -*-===//
 // Ranked tensors of static shape, ONNX semantics, no layout. Elementwise operators broadcast as NumPy does.
-// Adding an operator: an entry here, its result types (TkShapes*.cpp, or TkLibrary.cpp), its kind (FusionKind.cpp), its
-// evaluator, its import entry and, unless it is a library call, its element expression.
+// Adding an operator: an entry here (kind and cost included; result types that no trait gives are in TkShapes*.cpp or
+// TkLibrary.cpp), its evaluator (src/reference), its import entry and, unless it is a library call, its element
+// expression (src/codegen/expression).
 #ifndef TK_OPS
 #define TK_OPS
 
@@ -41,22 +42,41 @@ class Tk_Enum<EnumAttrInfo info, string name> : EnumAttr<Tk_Dialect, info, name>
 }
 
 class Tk_Op<string mnemonic, list<Trait> traits = []> : Op<Tk_Dialect, mnemonic, traits>;
-def Tk_Kind : DeclareOpInterfaceMethods<FusionKindInterface>;
+// Kinds (ir/FusionKind.h). `Tk_OwnKind`: follows from more than the shapes, FusionKind.cpp says how.
+class Tk_Trait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::tokamak::tk";
+}
+class Tk_Kind<string kind> : TraitList<[Tk_Trait<"HasKind<::tokamak::FusionKind::" # kind # ">::Impl">,
+                                        FusionKindInterface]>;
+def Tk_ElementwiseKind : TraitList<[Tk_Trait<"HasElementwiseKind">, FusionKindInterface]>;
+def Tk_OwnKind : DeclareOpInterfaceMethods<FusionKindInterface>;
+// Result types: that of the one operand; bool in its shape; the element type of all operands in their broadcast shape.
+class Tk_InfersBy<string function> : TraitList<[
+    Tk_Trait<"InfersBy<::tokamak::tk::detail::" # function # ">::Impl">, InferTypeOpInterface]>;
+def Tk_LikeInput : Tk_InfersBy<"inferLikeInput">;
+def Tk_TestsInput : Tk_InfersBy<"inferTest">;
+def Tk_Broadcasts : Tk_InfersBy<"inferBroadcast">;
+// Worth computing once rather than in each loop that reads it (a test compares with the element expressions).
+def Tk_Expensive : Tk_Trait<"IsExpensive">;
 def Tk_Flops : DeclareOpInterfaceMethods<TrafficInterface, ["getFlops"]>;
 def Tk_Library : DeclareOpInterfaceMethods<LibraryCallInterface, ["getLibrarySymbol", "getLibraryParameters"]>;
 
-// A pure operator whose result types follow from operands and attributes (`inferReturnTypes` in TkShapes*.cpp; the
-// verifier compares). `DefaultTraffic`: one operation a result element.
-class Tk_Pure<string mnemonic, list<Trait> traits = []>
-    : Tk_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor, Tk_Kind]> {
+// A pure operator whose result types follow from operands and attributes (`Tk_InfersBy`; the verifier compares).
+class Tk_Typed<string mnemonic, list<Trait> traits> : Tk_Op<mnemonic, traits # [Pure]> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
+// The same with an inference of its own (`TK_INFER` in TkShapes*.cpp).
+class Tk_Pure<string mnemonic, list<Trait> traits> : Tk_Typed<mnemonic, traits # [InferTypeOpAdaptor]>;
+// TrafficInterface as it is: one operation a result element.
+defvar Tk_ElementwiseTraits = [Tk_ElementwiseKind, TrafficInterface];
 
 //===--------------------------------------------------------------------------------------------------------===//
 // Constants
 //===--------------------------------------------------------------------------------------------------------===//
 
-def Tk_ConstantOp : Tk_Op<"constant", [Pure, ConstantLike, DeclareOpInterfaceMethods<InferTypeOpInterface>, Tk_Kind]> {
+def Tk_ConstantOp : Tk_Op<"constant", [Pure, ConstantLike, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                                    Tk_Kind<"Elementwise">]> {
+  // Partitioners leave constants out of the groups; the kind says that they never stand in the way.
   let summary = "a tensor known when compiling";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Tk_Tensor:$result);
@@ -70,38 +90,37 @@ def Tk_ConstantOp : Tk_Op<"constant", [Pure, ConstantLike, DeclareOpInterfaceMet
 //===--------------------------------------------------------------------------------------------------------===//
 
 class Tk_Unary<string mnemonic, Type type, list<Trait> traits = []>
-    : Tk_Pure<mnemonic, traits # [TrafficInterface]> {
+    : Tk_Typed<mnemonic, traits # Tk_ElementwiseTraits # [Tk_LikeInput]> {
   let arguments = (ins type:$input);
   let results = (outs type:$result);
 }
-// Result type of a unary operator = operand type.
 def Tk_NegOp : Tk_Unary<"neg", Tk_NumberTensor> { let hasFolder = 1; }
 def Tk_AbsOp : Tk_Unary<"abs", Tk_NumberTensor>;
 def Tk_SignOp : Tk_Unary<"sign", Tk_NumberTensor>;
 def Tk_NotOp : Tk_Unary<"not", Tk_BoolTensor> { let hasFolder = 1; }
 def Tk_BitNotOp : Tk_Unary<"bit_not", Tk_IntTensor>;
-def Tk_ExpOp : Tk_Unary<"exp", Tk_FloatTensor>;
-def Tk_LogOp : Tk_Unary<"log", Tk_FloatTensor>;
-def Tk_SqrtOp : Tk_Unary<"sqrt", Tk_FloatTensor>;
-def Tk_SinOp : Tk_Unary<"sin", Tk_FloatTensor>;
-def Tk_CosOp : Tk_Unary<"cos", Tk_FloatTensor>;
-def Tk_TanOp : Tk_Unary<"tan", Tk_FloatTensor>;
-def Tk_AsinOp : Tk_Unary<"asin", Tk_FloatTensor>;
-def Tk_AcosOp : Tk_Unary<"acos", Tk_FloatTensor>;
-def Tk_AtanOp : Tk_Unary<"atan", Tk_FloatTensor>;
-def Tk_SinhOp : Tk_Unary<"sinh", Tk_FloatTensor>;
-def Tk_CoshOp : Tk_Unary<"cosh", Tk_FloatTensor>;
-def Tk_TanhOp : Tk_Unary<"tanh", Tk_FloatTensor>;
-def Tk_AsinhOp : Tk_Unary<"asinh", Tk_FloatTensor>;
-def Tk_AcoshOp : Tk_Unary<"acosh", Tk_FloatTensor>;
-def Tk_AtanhOp : Tk_Unary<"atanh", Tk_FloatTensor>;
-def Tk_ErfOp : Tk_Unary<"erf", Tk_FloatTensor>;
+def Tk_ExpOp : Tk_Unary<"exp", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_LogOp : Tk_Unary<"log", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_SqrtOp : Tk_Unary<"sqrt", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_SinOp : Tk_Unary<"sin", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_CosOp : Tk_Unary<"cos", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_TanOp : Tk_Unary<"tan", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_AsinOp : Tk_Unary<"asin", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_AcosOp : Tk_Unary<"acos", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_AtanOp : Tk_Unary<"atan", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_SinhOp : Tk_Unary<"sinh", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_CoshOp : Tk_Unary<"cosh", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_TanhOp : Tk_Unary<"tanh", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_AsinhOp : Tk_Unary<"asinh", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_AcoshOp : Tk_Unary<"acosh", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_AtanhOp : Tk_Unary<"atanh", Tk_FloatTensor, [Tk_Expensive]>;
+def Tk_ErfOp : Tk_Unary<"erf", Tk_FloatTensor, [Tk_Expensive]>;
 def Tk_FloorOp : Tk_Unary<"floor", Tk_FloatTensor>;
 def Tk_CeilOp : Tk_Unary<"ceil", Tk_FloatTensor>;
 // Half to even.
 def Tk_RoundOp : Tk_Unary<"round", Tk_FloatTensor>;
 
-class Tk_FloatTest<string mnemonic> : Tk_Pure<mnemonic, [TrafficInterface]> {
+class Tk_FloatTest<string mnemonic> : Tk_Typed<mnemonic, Tk_ElementwiseTraits # [Tk_TestsInput]> {
   let arguments = (ins Tk_FloatTensor:$input);
   let results = (outs Tk_BoolTensor:$result);
 }
@@ -113,7 +132,7 @@ def Tk_IsInfOp : Tk_FloatTest<"is_inf"> {
 
 // Both operands have one element type; shapes broadcast.
 class Tk_Binary<string mnemonic, Type type, list<Trait> traits = []>
-    : Tk_Pure<mnemonic, traits # [TrafficInterface]> {
+    : Tk_Typed<mnemonic, traits # Tk_ElementwiseTraits # [Tk_Broadcasts]> {
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
 }
@@ -121,14 +140,14 @@ def Tk_AddOp : Tk_Binary<"add", Tk_NumberTensor, [Commutative]> { let hasFolder 
 def Tk_SubOp : Tk_Binary<"sub", Tk_NumberTensor> { let hasFolder = 1; }
 def Tk_MulOp : Tk_Binary<"mul", Tk_NumberTensor, [Commutative]> { let hasFolder = 1; }
 // Integers truncate toward zero; x / 0 and the most negative number / -1 are defined as 0 and itself (no trap).
-def Tk_DivOp : Tk_Binary<"div", Tk_NumberTensor> { let hasFolder = 1; }
+def Tk_DivOp : Tk_Binary<"div", Tk_NumberTensor, [Tk_Expensive]> { let hasFolder = 1; }
 // base ** exponent; an integer base computes in double and truncates.
-def Tk_PowOp : Tk_Binary<"pow", Tk_NumberTensor>;
+def Tk_PowOp : Tk_Binary<"pow", Tk_NumberTensor, [Tk_Expensive]>;
 // NaN in either operand gives NaN (as ONNX, unlike C fmax).
 def Tk_MaxOp : Tk_Binary<"max", Tk_NumberTensor, [Commutative]>;
 def Tk_MinOp : Tk_Binary<"min", Tk_NumberTensor, [Commutative]>;
 // Remainder with the sign of the divisor, or of the dividend where `truncated` (C fmod). x mod 0 is 0 for integers.
-def Tk_ModOp : Tk_Binary<"mod", Tk_NumberTensor> {
+def Tk_ModOp : Tk_Binary<"mod", Tk_NumberTensor, [Tk_Expensive]> {
   let arguments = (ins Tk_NumberTensor:$lhs, Tk_NumberTensor:$rhs, DefaultValuedAttr<BoolAttr, "false">:$truncated);
 }
 def Tk_AndOp : Tk_Binary<"and", Tk_BoolTensor, [Commutative]>;
@@ -149,16 +168,16 @@ def Tk_Predicate : I32EnumAttr<"Predicate", "comparison", [
 }
 def Tk_PredicateAttr : Tk_Enum<Tk_Predicate, "predicate">;
 // Comparisons with NaN are false. Bool operands compare as 0 and 1.
-def Tk_CompareOp : Tk_Pure<"compare", [TrafficInterface]> {
+def Tk_CompareOp : Tk_Pure<"compare", Tk_ElementwiseTraits> {
   let arguments = (ins Tk_Tensor:$lhs, Tk_Tensor:$rhs, Tk_PredicateAttr:$predicate);
   let results = (outs Tk_BoolTensor:$result);
 }
-def Tk_SelectOp : Tk_Pure<"select", [TrafficInterface]> {
+def Tk_SelectOp : Tk_Pure<"select", Tk_ElementwiseTraits> {
   let summary = "condition ? on_true : on_false, the three broadcast together";
   let arguments = (ins Tk_BoolTensor:$condition, Tk_Tensor:$on_true, Tk_Tensor:$on_false);
   let results = (outs Tk_Tensor:$result);
 }
-def Tk_CastOp : Tk_Pure<"cast", [TrafficInterface]> {
+def Tk_CastOp : Tk_Pure<"cast", Tk_ElementwiseTraits> {
   let summary = "conversion of the element type";
   let description = [{
     To bool: x != 0 (NaN is true). Float to integer truncates toward zero; out of range (and NaN) is the value
@@ -169,7 +188,7 @@ def Tk_CastOp : Tk_Pure<"cast", [TrafficInterface]> {
   let results = (outs Tk_Tensor:$result);
   let hasFolder = 1;
 }
-def Tk_BatchNormOp : Tk_Pure<"batch_norm", [TrafficInterface]> {
+def Tk_BatchNormOp : Tk_Pure<"batch_norm", Tk_ElementwiseTraits> {
   let summary = "inference: (x - mean) / sqrt(variance + epsilon) * scale + bias along axis 1";
   // scale, bias, mean, variance are [C]; x is [N, C, ...] (or [N] or rank 1 with C = 1, as ONNX allows).
   let arguments = (ins Tk_FloatTensor:$input, Tk_FloatTensor:$scale, Tk_FloatTensor:$bias, Tk_FloatTensor:$mean,
@@ -181,57 +200,59 @@ def Tk_BatchNormOp : Tk_Pure<"batch_norm", [TrafficInterface]> {
 // Injective
 //===--------------------------------------------------------------------------------------------------------===//
 
-def Tk_BroadcastOp : Tk_Pure<"broadcast"> {
+def Tk_BroadcastOp : Tk_Pure<"broadcast", [Tk_Kind<"Broadcast">]> {
   let summary = "NumPy broadcast_to `shape`";
   let arguments = (ins Tk_Tensor:$input, DenseI64ArrayAttr:$shape);
   let results = (outs Tk_Tensor:$result);
   let hasFolder = 1;
 }
-def Tk_ReshapeOp : Tk_Pure<"reshape"> {
+def Tk_ReshapeOp : Tk_Pure<"reshape", [Tk_OwnKind]> {
   let summary = "the same elements in row-major order under another shape (no -1, no copied 0)";
   let arguments = (ins Tk_Tensor:$input, DenseI64ArrayAttr:$shape);
   let results = (outs Tk_Tensor:$result);
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
-def Tk_TransposeOp : Tk_Pure<"transpose"> {
+def Tk_TransposeOp : Tk_Pure<"transpose", [Tk_Kind<"Injective">]> {
   let summary = "result axis i is input axis permutation[i]";
   let arguments = (ins Tk_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let results = (outs Tk_Tensor:$result);
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
-def Tk_SliceOp : Tk_Pure<"slice"> {
+def Tk_SliceOp : Tk_Pure<"slice", [Tk_Kind<"Injective">]> {
   let summary = "result[i] = input[starts + i * steps], `sizes` elements an axis; steps may be negative, all in range";
   let arguments = (ins Tk_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
   let results = (outs Tk_Tensor:$result);
   let hasFolder = 1;
 }
-def Tk_ConcatOp : Tk_Pure<"concat"> {
+// The published baseline spells a concatenation as a tuple and an injective operator that absorbs it; the partitioner
+// knows that the two are one here.
+def Tk_ConcatOp : Tk_Pure<"concat", [Tk_Kind<"Tuple">]> {
   let arguments = (ins Variadic<Tk_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tk_Tensor:$result);
   let hasFolder = 1;
 }
-def Tk_PadOp : Tk_Pure<"pad"> {
+def Tk_PadOp : Tk_Pure<"pad", [Tk_Kind<"Injective">]> {
   let summary = "constant padding by `low` and `high` (>= 0) elements an axis, filled with the rank-0 `value`";
   // Negative ONNX pads are slices; reflect, edge and wrap are gathers with constant indices.
   let arguments = (ins Tk_Tensor:$input, Tk_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
   let results = (outs Tk_Tensor:$result);
 }
-def Tk_GatherOp : Tk_Pure<"gather"> {
+def Tk_GatherOp : Tk_Pure<"gather", [Tk_Kind<"Injective">, Tk_Expensive]> {
   let summary = "ONNX Gather: result[a.., i.., b..] = input[a.., indices[i..], b..]; negative indices count from the end";
   let arguments = (ins Tk_Tensor:$input, Tk_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs Tk_Tensor:$result);
 }
-def Tk_GatherElementsOp : Tk_Pure<"gather_elements"> {
+def Tk_GatherElementsOp : Tk_Pure<"gather_elements", [Tk_Kind<"Injective">, Tk_Expensive]> {
   let arguments = (ins Tk_Tensor:$input, Tk_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs Tk_Tensor:$result);
 }
-def Tk_GatherNDOp : Tk_Pure<"gather_nd"> {
+def Tk_GatherNDOp : Tk_Pure<"gather_nd", [Tk_Kind<"Injective">, Tk_Expensive]> {
   let arguments = (ins Tk_Tensor:$input, Tk_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs Tk_Tensor:$result);
 }
-def Tk_IotaOp : Tk_Pure<"iota"> {
+def Tk_IotaOp : Tk_Pure<"iota", [Tk_Kind<"Injective">]> {
   let summary = "result[i...] = i[axis], in the element type `to`";
   let arguments = (ins DenseI64ArrayAttr:$shape, I64Attr:$axis, TypeAttr:$to);
   let results = (outs Tk_Tensor:$result);
@@ -248,7 +269,7 @@ def Tk_ReduceKind : I32EnumAttr<"ReduceKind", "how elements combine", [
   let genSpecializedAttr = 0;
 }
 def Tk_ReduceKindAttr : Tk_Enum<Tk_ReduceKind, "reduce_kind">;
-def Tk_ReduceOp : Tk_Pure<"reduce", [Tk_Flops]> {
+def Tk_ReduceOp : Tk_Pure<"reduce", [Tk_Kind<"Reduction">, Tk_Flops]> {
   let summary = "reduction over `axes` (sorted, >= 0, may be empty)";
   let description = [{
     Over no elements: 0, 1, and for max/min the lowest/highest value of the type (-inf/inf). Max and min give
@@ -258,7 +279,7 @@ def Tk_ReduceOp : Tk_Pure<"reduce", [Tk_Flops]> {
   let results = (outs Tk_NumberTensor:$result);
   let hasFolder = 1;
 }
-def Tk_ArgReduceOp : Tk_Pure<"arg_reduce", [Tk_Flops]> {
+def Tk_ArgReduceOp : Tk_Pure<"arg_reduce", [Tk_Kind<"Reduction">, Tk_Flops]> {
   let summary = "index (int64) of the extreme along `axis`; `kind` is max or min; of ties the first, or the last";
   let arguments = (ins Tk_NumberTensor:$input, Tk_ReduceKindAttr:$kind, I64Attr:$axis, BoolAttr:$keep_dims,
                        DefaultValuedAttr<BoolAttr, "false">:$select_last);
@@ -269,7 +290,7 @@ def Tk_ArgReduceOp : Tk_Pure<"arg_reduce", [Tk_Flops]> {
 // Anchors
 //===--------------------------------------------------------------------------------------------------------===//
 
-def Tk_MatMulOp : Tk_Pure<"matmul", [Tk_Flops]> {
+def Tk_MatMulOp : Tk_Pure<"matmul", [Tk_Kind<"Anchor">, Tk_Flops]> {
   let summary = "[..., M, K] x [..., K, N], leading axes broadcast; ranks >= 2";
   let description = [{
     A transposed operand is stored [..., K, M] resp. [..., N, K]. Integers wrap. K = 0 gives zeros.
@@ -282,14 +303,14 @@ class Tk_Spatial<dag more> {
   dag attributes = !con((ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
                        DenseI64ArrayAttr:$pads_high), more);
 }
-def Tk_ConvOp : Tk_Pure<"conv", [Tk_Flops]> {
+def Tk_ConvOp : Tk_Pure<"conv", [Tk_Kind<"Anchor">, Tk_Flops]> {
   let summary = "cross-correlation; x [N, C, spatial...], w [M, C/group, kernel...], bias [M], result [N, M, out...]";
   // auto_pad is resolved at import; pads may be any value >= 0.
   let arguments = !con((ins Tk_NumberTensor:$input, Tk_NumberTensor:$weight, Optional<Tk_NumberTensor>:$bias),
                        Tk_Spatial<(ins I64Attr:$group)>.attributes);
   let results = (outs Tk_NumberTensor:$result);
 }
-def Tk_ConvTransposeOp : Tk_Pure<"conv_transpose", [Tk_Flops]> {
+def Tk_ConvTransposeOp : Tk_Pure<"conv_transpose", [Tk_Kind<"Anchor">, Tk_Flops]> {
   let summary = "gradient of conv by its input; x [N, C, in...], w [C, M/group, kernel...], bias [M]";
   let description = [{
     Output extent = (in - 1) * stride + (kernel - 1) * dilation + 1 - pads_low - pads_high + output_padding.
@@ -299,7 +320,7 @@ def Tk_ConvTransposeOp : Tk_Pure<"conv_transpose", [Tk_Flops]> {
                        Tk_Spatial<(ins DenseI64ArrayAttr:$output_padding, I64Attr:$group)>.attributes);
   let results = (outs Tk_FloatTensor:$result);
 }
-def Tk_WindowOp : Tk_Pure<"window", [Tk_Flops]> {
+def Tk_WindowOp : Tk_Pure<"window", [Tk_Kind<"Anchor">, Tk_Flops]> {
   let summary = "sum or max over sliding windows of the spatial axes (2..rank-1); padding is the identity";
   // ceil_mode is resolved into pads_high at import; average pooling is a sum times 1/count.
   let arguments = !con((ins Tk_NumberTensor:$input, Tk_ReduceKindAttr:$kind, DenseI64ArrayAttr:$kernel),
@@ -311,7 +332,7 @@ def Tk_WindowOp : Tk_Pure<"window", [Tk_Flops]> {
 // Opaque: calls of the runtime library
 //===--------------------------------------------------------------------------------------------------------===//
 
-class Tk_Opaque<string mnemonic> : Tk_Pure<mnemonic, [TrafficInterface, Tk_Library]>;
+class Tk_Opaque<string mnemonic> : Tk_Pure<mnemonic, [Tk_Kind<"Opaque">, TrafficInterface, Tk_Library]>;
 def Tk_CumSumOp : Tk_Opaque<"cumsum"> {
   let arguments = (ins Tk_NumberTensor:$input, I64Attr:$axis, BoolAttr:$exclusive, BoolAttr:$reverse);
   let results = (outs Tk_NumberTensor:$result);
@@ -386,7 +407,7 @@ def Tk_YieldOp : Tk_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["Com
   let assemblyFormat = "($results^)? attr-dict (`:` type($results)^)?";
 }
 
-def Tk_CompositeOp : Tk_Op<"composite", [Pure, IsolatedFromAbove, SingleBlock, Tk_Kind, Tk_Flops]> {
+def Tk_CompositeOp : Tk_Op<"composite", [Pure, IsolatedFromAbove, SingleBlock, Tk_OwnKind, Tk_Flops]> {
   let summary = "one ONNX operator given as a body of tk operators (softmax, layer norm, gelu, ...)";
   let description = [{
     Keeps an exported node whole for `--fusion none` and `dominator`, where softmax is one operator; `full` inlines
@@ -414,7 +435,7 @@ def Tk_FusionOp : Tk_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlock, Tk_Flop
   let hasRegionVerifier = 1;
 }
 
-def Tk_IfOp : Tk_Op<"if", [Pure, NoRegionArguments, SingleBlock, Tk_Kind]> {
+def Tk_IfOp : Tk_Op<"if", [Pure, NoRegionArguments, SingleBlock, Tk_Kind<"Opaque">]> {
   let summary = "runs one of two regions, which may use values from outside; both yield the result types";
   let arguments = (ins Tk_BoolTensor:$condition); // one element
   let results = (outs Variadic<Tk_Tensor>:$outputs);
@@ -423,7 +444,7 @@ def Tk_IfOp : Tk_Op<"if", [Pure, NoRegionArguments, SingleBlock, Tk_Kind]> {
   let hasRegionVerifier = 1;
 }
 
-def Tk_LoopOp : Tk_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegments, Tk_Kind]> {
+def Tk_LoopOp : Tk_Op<"loop", [Pure, SingleBlock, AttrSizedOperandSegments, Tk_Kind<"Opaque">]> {
   let summary = "ONNX Loop/Scan, and the time loop of recurrent layers";
   let description = [{
     Runs at most `trip_limit` times (an int64 tensor of one element, or nothing: no limit but the condition) while the

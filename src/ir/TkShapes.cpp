@@ -101,72 +101,20 @@ mlir::LogicalResult ConstantOp::inferReturnTypes(mlir::MLIRContext *, Loc loc, m
   return give(loc, type.getShape(), type.getElementType(), results);
 }
 
-static mlir::LogicalResult inferSame(Loc loc, mlir::Value input, Types &results) {
-  return give(loc, shapeOf(input), elementOf(input), results);
+mlir::LogicalResult detail::inferLikeInput(Loc loc, mlir::ValueRange operands, Types &results) {
+  return give(loc, shapeOf(operands[0]), elementOf(operands[0]), results);
 }
 
-static mlir::LogicalResult inferTest(Loc loc, mlir::Value input, Types &results) {
-  return give(loc, shapeOf(input), mlir::IntegerType::get(input.getContext(), 1), results);
+mlir::LogicalResult detail::inferTest(Loc loc, mlir::ValueRange operands, Types &results) {
+  return give(loc, shapeOf(operands[0]), mlir::IntegerType::get(operands[0].getContext(), 1), results);
 }
 
-static mlir::LogicalResult inferBroadcast(Loc loc, mlir::ValueRange operands, Types &results) {
+mlir::LogicalResult detail::inferBroadcast(Loc loc, mlir::ValueRange operands, Types &results) {
   mlir::FailureOr<Extents> shape = broadcastAll(loc, operands);
   if (failed(shape) || failed(checkSameElement(loc, operands)))
     return failure();
   return give(loc, *shape, elementOf(operands.front()), results);
 }
-
-#define TK_INFER_UNARY(OP)                                                                                   \
-  TK_INFER(OP) { return inferSame(loc, x.getInput(), results); }
-#define TK_INFER_BINARY(OP)                                                                                  \
-  TK_INFER(OP) { return inferBroadcast(loc, x.getOperands(), results); }
-
-TK_INFER_UNARY(NegOp)
-TK_INFER_UNARY(AbsOp)
-TK_INFER_UNARY(SignOp)
-TK_INFER_UNARY(NotOp)
-TK_INFER_UNARY(BitNotOp)
-TK_INFER_UNARY(ExpOp)
-TK_INFER_UNARY(LogOp)
-TK_INFER_UNARY(SqrtOp)
-TK_INFER_UNARY(SinOp)
-TK_INFER_UNARY(CosOp)
-TK_INFER_UNARY(TanOp)
-TK_INFER_UNARY(AsinOp)
-TK_INFER_UNARY(AcosOp)
-TK_INFER_UNARY(AtanOp)
-TK_INFER_UNARY(SinhOp)
-TK_INFER_UNARY(CoshOp)
-TK_INFER_UNARY(TanhOp)
-TK_INFER_UNARY(AsinhOp)
-TK_INFER_UNARY(AcoshOp)
-TK_INFER_UNARY(AtanhOp)
-TK_INFER_UNARY(ErfOp)
-TK_INFER_UNARY(FloorOp)
-TK_INFER_UNARY(CeilOp)
-TK_INFER_UNARY(RoundOp)
-TK_INFER(IsNaNOp) { return inferTest(loc, x.getInput(), results); }
-TK_INFER(IsInfOp) { return inferTest(loc, x.getInput(), results); }
-
-TK_INFER_BINARY(AddOp)
-TK_INFER_BINARY(SubOp)
-TK_INFER_BINARY(MulOp)
-TK_INFER_BINARY(DivOp)
-TK_INFER_BINARY(PowOp)
-TK_INFER_BINARY(MaxOp)
-TK_INFER_BINARY(MinOp)
-TK_INFER_BINARY(ModOp)
-TK_INFER_BINARY(AndOp)
-TK_INFER_BINARY(OrOp)
-TK_INFER_BINARY(XorOp)
-TK_INFER_BINARY(BitAndOp)
-TK_INFER_BINARY(BitOrOp)
-TK_INFER_BINARY(BitXorOp)
-TK_INFER_BINARY(ShiftLeftOp)
-TK_INFER_BINARY(ShiftRightOp)
-
-#undef TK_INFER_UNARY
-#undef TK_INFER_BINARY
 
 TK_INFER(CompareOp) {
   mlir::FailureOr<Extents> shape = broadcastAll(loc, x.getOperands());
@@ -201,7 +149,7 @@ TK_INFER(BatchNormOp) {
                     channels, " channels");
   if (failed(checkSameElement(loc, x.getOperands())))
     return failure();
-  return inferSame(loc, x.getInput(), results);
+  return give(loc, shape, elementOf(x.getInput()), results);
 }
 
 } // namespace tokamak::tk

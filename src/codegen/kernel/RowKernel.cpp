@@ -1,12 +1,13 @@
 //===- RowKernel.cpp - groups that reduce, one row at a time
 //---------------------------------------------===//
 // Axes that every operator of the group keeps are the outer loops, one task an index ("row"). Inside a row
-// the group runs stage by stage: each reduction, and each expensive value that two stages read, is computed
-// once and kept in the thread's scratch; everything else is an expression of the stage that reads it.
+// the group runs stage by stage (RowStages.h): each reduction, and each value that is dear to compute again,
+// is computed once and kept in the thread's scratch; everything else is an expression of what reads it.
 #include "codegen/expression/Combine.h"
 #include "codegen/kernel/AxisClasses.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
+#include "codegen/kernel/RowStages.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -56,69 +57,25 @@ struct RowPlan {
 
 DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
-/// Operators worth computing once rather than in each stage that reads them.
-bool isExpensive(Operation *op) {
-  return isa<tk::ExpOp, tk::LogOp, tk::SqrtOp, tk::DivOp, tk::PowOp, tk::TanhOp, tk::ErfOp, tk::SinOp,
-             tk::CosOp, tk::TanOp, tk::AsinOp, tk::AcosOp, tk::AtanOp, tk::SinhOp, tk::CoshOp, tk::AsinhOp,
-             tk::AcoshOp, tk::AtanhOp, tk::ModOp, tk::GatherOp, tk::GatherNDOp, tk::GatherElementsOp>(op);
-}
-
-std::vector<Value> chooseStages(KernelBody &body, ArrayRef<Operation *> heavy) {
-  llvm::SetVector<Operation *> staged(heavy.begin(), heavy.end());
-  // Which stage evaluates an operator: walk backwards from each stage and each result up to other stages.
-  auto readers = [&] {
-    llvm::DenseMap<Operation *, llvm::SmallPtrSet<void *, 4>> map;
-    std::function<void(Value, void *)> visit = [&](Value value, void *reader) {
-      Operation *op = value.getDefiningOp();
-      if (!op || !map[op].insert(reader).second || staged.contains(op))
-        return;
-      for (Value operand : op->getOperands())
-        visit(operand, reader);
-    };
-    for (Value result : body.results())
-      visit(result, result.getAsOpaquePointer());
-    for (Operation *op : staged)
-      for (Value operand : op->getOperands())
-        visit(operand, op);
-    return map;
-  };
-  // In order, so that a staged producer relieves what lies before it.
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    auto map = readers();
-    for (Operation &op : llvm::reverse(body.block().without_terminator())) {
-      if (!isExpensive(&op) || staged.contains(&op) || map[&op].size() < 2)
-        continue;
-      staged.insert(&op);
-      changed = true;
-      break;
-    }
-  }
-  std::vector<Value> result;
-  for (Operation &op : body.block().without_terminator())
-    if (staged.contains(&op))
-      result.push_back(op.getResult(0));
-  return result;
-}
-
 RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target) {
   RowPlan plan;
   plan.classes = std::make_shared<AxisClasses>(body);
   AxisClasses &classes = *plan.classes;
-  std::vector<Value> stages = chooseStages(body, body.heavyOperators());
+  RowStages stages(body);
+  stages.addExpensive();
 
-  std::vector<Value> inAll = stages;
+  auto spansRow = [&](Value v, AxisClasses::ClassId id) {
+    int a = classes.axisOf(v, id);
+    return a >= 0 && tk::tensorType(v).getShape()[static_cast<size_t>(a)] == classes.extent(id);
+  };
+  std::vector<Value> inAll = stages.values();
   llvm::append_range(inAll, body.results());
   Value first = body.results().front();
   for (size_t axis = 0; axis < tk::tensorType(first).getShape().size(); ++axis) {
     if (tk::tensorType(first).getShape()[axis] < 2)
       continue;
     auto id = classes.classOf(first, axis);
-    bool everywhere = llvm::all_of(inAll, [&](Value v) {
-      int a = classes.axisOf(v, id);
-      return a >= 0 && tk::tensorType(v).getShape()[static_cast<size_t>(a)] == classes.extent(id);
-    });
+    bool everywhere = llvm::all_of(inAll, [&](Value v) { return spansRow(v, id); });
     if (everywhere && !classes.isBroken(id))
       plan.outer.push_back(id);
   }
@@ -137,12 +94,26 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
     if (plan.isOuter(value, axis))
       plan.laneClass = classes.classOf(value, axis);
   }
-  for (Value value : stages) {
+  auto bytesOf = [&](Value value) {
     int64_t elements = plan.laneClass ? target.lanes() : 1;
     for (int64_t n : plan.innerExtents(value))
       elements *= n;
+    return (elements * static_cast<int64_t>(byteSize(elementOf(value))) + 63) / 64 * 64;
+  };
+  int64_t needed = 0;
+  for (Value value : stages.values())
+    needed += bytesOf(value);
+  // More stages where they leave the rows as they are; beyond L1 a load costs what it saves.
+  stages.addWorthwhile(
+      [&](Value value) -> std::optional<int64_t> {
+        if (!llvm::all_of(plan.outer, [&](auto id) { return spansRow(value, id); }))
+          return std::nullopt;
+        return bytesOf(value);
+      },
+      target.l1Bytes - needed);
+  for (Value value : stages.values()) {
     plan.stages.push_back({value, plan.scratchBytes});
-    plan.scratchBytes += (elements * static_cast<int64_t>(byteSize(elementOf(value))) + 63) / 64 * 64;
+    plan.scratchBytes += bytesOf(value);
   }
   return plan;
 }
