@@ -20,9 +20,18 @@ bool Fuel::take(llvm::StringRef what, Location loc) {
 }
 
 void RemovedLog::note(Location loc, llvm::StringRef reason, llvm::StringRef into) {
-  for (const tk::OnnxNode &node : tk::onnxNodes(loc))
-    if (!node.name.empty() && node.name != into)
-      entries.push_back({node.name.str(), reason.str(), into.str()});
+  // An operation that nodes were merged into names them all, and so do its constants: their fate is that of
+  // the node that they were merged into, which `removedFrom` finds.
+  bool isOwn = true;
+  for (const tk::OnnxNode &node : tk::onnxNodes(loc)) {
+    bool isKnown = !isOwn && into.empty() && mergedNodes.contains(node.name);
+    isOwn = false;
+    if (node.name.empty() || node.name == into || isKnown)
+      continue;
+    entries.push_back({node.name.str(), reason.str(), into.str()});
+    if (!into.empty())
+      mergedNodes.insert(node.name);
+  }
 }
 
 void RemovedLog::merged(Location loc, Location into) {

@@ -5,6 +5,7 @@
 #include "mlir/IR/Location.h"
 #include "rewrite/SearchReport.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 #include <cstdint>
 #include <memory>
@@ -59,6 +60,7 @@ private:
   };
   void note(mlir::Location loc, llvm::StringRef reason, llvm::StringRef into);
   std::vector<Entry> entries;
+  llvm::StringSet<> mergedNodes; ///< noted as merged at some time
 };
 
 /// Shared by the passes of one pipeline; each pass of tokamak-opt gets one of its own.
