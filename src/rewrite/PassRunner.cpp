@@ -35,8 +35,9 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   add(createEliminateCommonSubexpressionsPass(state));
   // Nothing dead may count as a user.
   add(createEliminateDeadCodePass(state));
-  // Rules that the user gave, and the constants that they leave to be folded.
+  // Rules that the user gave, on whole nodes taken apart, and the constants that they leave to be folded.
   if (options.fusion == FusionMode::Full && !options.rules.empty()) {
+    add(createInlineCompositesPass(state));
     add(createApplyRulesPass(options.rules, options.trustRules, state));
     add(createFoldConstantsPass(state));
   }
