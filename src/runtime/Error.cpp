@@ -11,6 +11,8 @@ const char *tk_library_error(int code) {
     return "out of memory";
   case TK_UNSUPPORTED:
     return "element type or parameter not supported";
+  case TK_NULL_POINTER:
+    return "the model, an input or an output is a null pointer";
   default:
     return "unknown error";
   }

@@ -29,6 +29,7 @@ enum {
   TK_INDEX_OUT_OF_RANGE = 1,
   TK_OUT_OF_MEMORY = 2,
   TK_UNSUPPORTED = 3, /* an element type or a parameter that the operator does not have */
+  TK_NULL_POINTER = 4,
 };
 
 #define TK_LIBRARY_SIGNATURE                                                                                 \

@@ -93,7 +93,18 @@ void tk_model_destroy(TkModel *model) {
   free(model);
 }
 
+/// True where a value that has bytes has no buffer for them.
+static bool lacksBuffer(const TkValueInfo *values, int32_t count, void *const *buffers) {
+  for (int32_t i = 0; i < count; ++i)
+    if (values[i].bytes > 0 && (!buffers || !buffers[i]))
+      return true;
+  return false;
+}
+
 int tk_model_run(TkModel *model, void *const *inputs, void *const *outputs) {
+  if (!model || lacksBuffer(model->info->inputs, model->info->input_count, inputs) ||
+      lacksBuffer(model->info->outputs, model->info->output_count, outputs))
+    return TK_NULL_POINTER;
   pthread_mutex_lock(&model->mutex);
   RunMemory *memory = model->free;
   if (memory)

@@ -40,7 +40,8 @@ int tk_core_count(void);
 /* NULL is allowed. No run may be under way. */
 void tk_model_destroy(TkModel *model);
 /* Runs once; see TkProgramFn for the buffers and the result (TK_OUT_OF_MEMORY where there is none for the
- * run). Several threads may run one model at once. */
+ * run; TK_NULL_POINTER for a null model, array or buffer, but for buffers of no bytes). Several threads may
+ * run one model at once. */
 int tk_model_run(TkModel *model, void *const *inputs, void *const *outputs);
 
 #ifdef __cplusplus

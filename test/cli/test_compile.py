@@ -91,6 +91,42 @@ class Compile(Command):
 """)
         self.assertRegex(self.build(self.path("use.c"), "scatter.so", "use"), r"^1 0 .*range.*: 5 6$")
 
+    def test_null_pointers(self):
+        self.good("compile", "dense.onnx", "--shape", "x=2x4", "-o", "dense.so")
+        self.good("compile", "dense.onnx", "--shape", "x=0x4", "-o", "none.so")
+        with open(self.path("use.c"), "w") as file:
+            file.write("""
+                #include "dense.h"
+                #include <stdio.h>
+                int main(void) {
+                  float x[8] = {0}, y[6];
+                  const void *no_input[1] = {0};
+                  void *output[1] = {0};
+                  dense_model *model = dense_init(1);
+                  int codes[] = {dense_run(NULL, x, y), dense_run(model, NULL, y), dense_run(model, x, NULL),
+                                 dense_run_arrays(model, NULL, NULL), dense_run_arrays(model, no_input, output)};
+                  for (int i = 0; i < 5; ++i)
+                    printf("%s, ", codes[i] ? dense_error(codes[i]) : "fine");
+                  printf("%d", dense_run(model, x, y));
+                  dense_free(model);
+                  return 0;
+                }
+""")
+        text = "the model, an input or an output is a null pointer, "
+        self.assertEqual(self.build(self.path("use.c"), "dense.so", "use"), 5 * text + "0")
+        with open(self.path("empty.c"), "w") as file:
+            file.write("""
+                #include "none.h"
+                #include <stdio.h>
+                int main(void) {
+                  none_model *model = none_init(1);
+                  printf("%d", none_run(model, NULL, NULL)); /* no bytes, so no buffer is needed */
+                  none_free(model);
+                  return 0;
+                }
+""")
+        self.assertEqual(self.build(self.path("empty.c"), "none.so", "empty"), "0")
+
     def test_two_libraries_in_one_program(self):
         self.good("compile", "dense.onnx", "-o", "dense.so")
         self.good("compile", "scalar.onnx", "-o", "scalar.so")

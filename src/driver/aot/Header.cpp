@@ -120,7 +120,9 @@ std::string writeHeader(const CompiledProgram &program, const CNames &names, llv
 
   os << "/* Runs once. Several threads may run one model at once. All memory is the caller's; no output may "
         "overlap an\n"
-     << " * input or another output. Returns 0, or a code for " << p << "_error.\n";
+     << " * input or another output. Returns 0, or a code for " << p
+     << "_error: for a null pointer, too, but a buffer of no bytes\n"
+     << " * may be null.\n";
   for (auto [parameter, value] : llvm::zip(names.inputs, program.inputs))
     describe(os, "input", parameter, value);
   for (auto [parameter, value] : llvm::zip(names.outputs, program.outputs))
