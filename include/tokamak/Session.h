@@ -181,8 +181,11 @@ public:
   /// In the order of the model; inputs that are bound or initializers are not among them.
   const std::vector<ValueInfo> &inputs() const;
   const std::vector<ValueInfo> &outputs() const;
+  /// Inputs that have an initializer as their default value. They take part only by `bind`.
+  const std::vector<ValueInfo> &optionalInputs() const;
 
-  /// Makes an input a constant of the compiled code: it leaves inputs(). Forgets what was compiled before.
+  /// Makes an input, or an optional one, a constant of the compiled code: it leaves inputs() or
+  /// optionalInputs(). Forgets what was compiled before.
   Status bind(const std::string &input, HostTensor value);
 
   /// Compiles for these input shapes (by name; a symbolic dimension of an input left out is 1) unless that

@@ -58,7 +58,7 @@ typedef struct tokamak_session tokamak_session;
 
 /* How to compile. Zero everywhere means the defaults. */
 typedef struct tokamak_options {
-  int threads;            /* that one run may use, the caller's included; 0: one a core */
+  int threads;            /* that one run may use, the caller's included; 0: one a core; not negative */
   const char *fusion;     /* "none", "dominator" or "full"; NULL: "full" */
   const char *target_cpu; /* "native" or an x86-64 CPU as LLVM names it; NULL: "native" */
 } tokamak_options;
@@ -103,9 +103,9 @@ TOKAMAK_API tokamak_status tokamak_input_info(const tokamak_session *session, si
 TOKAMAK_API tokamak_status tokamak_output_info(const tokamak_session *session, size_t index,
                                                tokamak_value_info *info);
 
-/* Makes the input of that name a constant (the bytes are copied): it is no input any more, those behind it
- * move up by one, and what was compiled before is forgotten. Not while another call on the session is under
- * way. */
+/* Makes the input of that name (one with an initializer included, which is then overridden) a constant (the
+ * bytes are copied): it is no input any more, those behind it move up by one, and what was compiled before is
+ * forgotten. Not while another call on the session is under way. */
 TOKAMAK_API tokamak_status tokamak_bind(tokamak_session *session, const char *input,
                                         const tokamak_tensor *value);
 

@@ -1,4 +1,5 @@
 //===- CApi.cpp - the C interface: load a model, run it -----------------------------------===//
+#include "analysis/TargetDescription.h"
 #include "driver/Shapes.h"
 #include "tokamak/Session.h"
 #include "tokamak/tokamak.h"
@@ -105,9 +106,15 @@ static HostTensor copy(const TensorView &view) {
 static Status convert(const tokamak_options *options, tokamak::SessionOptions &result) {
   if (!options)
     return {};
+  if (options->threads < 0)
+    return misuse("threads = " + std::to_string(options->threads) + " is negative; 0 means one a core");
   result.threads = options->threads;
-  if (options->target_cpu)
+  if (options->target_cpu) {
     result.targetCpu = options->target_cpu;
+    // Here rather than when compiling: it is the caller's, not the model's fault.
+    if (llvm::Error error = tokamak::TargetDescription::forCpu(result.targetCpu).takeError())
+      return misuse("target_cpu: " + llvm::toString(std::move(error)));
+  }
   std::string fusion = options->fusion ? options->fusion : "full";
   if (fusion == "none")
     result.fusion = tokamak::Fusion::None;

@@ -30,16 +30,20 @@ size_t HostTensor::elements() const {
   return count;
 }
 
+static Status named(llvm::StringRef model, Status status) { return inModel(model, std::move(status)); }
+template <typename T>
+static Result<T> named(llvm::StringRef model, Result<T> result) {
+  return result ? std::move(result) : Result<T>(inModel(model, result.status()));
+}
+
 /// Runs `body`, and turns what it throws into a status: the standard library reports only exhausted memory
-/// that way.
+/// that way. Faults of the user name the model.
 template <typename Body>
-static auto guarded(Body body) -> decltype(body()) {
+static auto guarded(llvm::StringRef model, Body body) -> decltype(body()) {
   try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    return Status{StatusCode::InvalidInput, "out of memory"};
-  } catch (const std::length_error &) {
-    return Status{StatusCode::InvalidInput, "out of memory"};
+    return named(model, body());
+  } catch (const std::exception &) { // bad_alloc, or length_error of a container
+    return inModel(model, {StatusCode::InvalidInput, "needs more memory than there is; use smaller shapes"});
   }
 }
 
@@ -55,11 +59,16 @@ struct Session::Impl {
   }
 
   void updateSignature();
+  Status bind(const ValueInfo &input, const HostTensor &value);
   /// Of the unbound inputs, in order; see resolveShapes.
-  llvm::Expected<std::vector<Shape>> concreteShapes(std::map<std::string, Shape> given);
-  llvm::Expected<std::shared_ptr<Program>> program(llvm::ArrayRef<Shape> shapes,
+  struct ConcreteShapes {
+    std::vector<Shape> shapes;
+    std::set<std::string> assumed;
+  };
+  llvm::Expected<ConcreteShapes> concreteShapes(std::map<std::string, Shape> given);
+  llvm::Expected<std::shared_ptr<Program>> program(const ConcreteShapes &inputs,
                                                    llvm::ArrayRef<KnownValue> values);
-  llvm::Expected<std::shared_ptr<Program>> compile(llvm::ArrayRef<Shape> shapes,
+  llvm::Expected<std::shared_ptr<Program>> compile(const ConcreteShapes &inputs,
                                                    llvm::ArrayRef<KnownValue> values);
   llvm::Error checkViews(llvm::StringRef role, llvm::ArrayRef<ValueInfo> declared,
                          std::span<const TensorView> views);
@@ -67,7 +76,7 @@ struct Session::Impl {
   std::unique_ptr<import::Model> model;
   SessionOptions options;
   std::map<std::string, Tensor> bound;
-  std::vector<ValueInfo> inputs, outputs;
+  std::vector<ValueInfo> inputs, optionalInputs, outputs;
   ProgramCache cache;
   std::mutex compiling; ///< one compilation at a time
   TkPool *pool;
@@ -75,23 +84,27 @@ struct Session::Impl {
 
 void Session::Impl::updateSignature() {
   inputs = publicValues(model->signature().inputs, bound);
+  optionalInputs = publicValues(model->signature().optionalInputs, bound);
   outputs = publicValues(model->signature().outputs);
 }
 
-llvm::Expected<std::vector<Shape>> Session::Impl::concreteShapes(std::map<std::string, Shape> given) {
+llvm::Expected<Session::Impl::ConcreteShapes>
+Session::Impl::concreteShapes(std::map<std::string, Shape> given) {
   for (const auto &[name, tensor] : bound)
     given.try_emplace(name, Shape(tensor.shape().begin(), tensor.shape().end()));
-  auto resolved = resolveShapes(publicValues(model->signature().inputs), given);
+  auto resolved = resolveShapes(inputsWith(model->signature(), bound), given);
   if (!resolved)
     return resolved.takeError();
-  std::vector<Shape> shapes;
+  ConcreteShapes concrete;
   for (const ValueInfo &input : inputs)
-    shapes.push_back(resolved->at(input.name));
-  return shapes;
+    concrete.shapes.push_back(resolved->shapes.at(input.name));
+  concrete.assumed = std::move(resolved->assumed);
+  return concrete;
 }
 
-llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<Shape> shapes,
+llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(const ConcreteShapes &concrete,
                                                                 llvm::ArrayRef<KnownValue> values) {
+  const std::vector<Shape> &shapes = concrete.shapes;
   // A value on which a shape depends is short; longer ones need not be copied.
   constexpr size_t longestHint = 1 << 16;
   auto start = std::chrono::steady_clock::now();
@@ -102,6 +115,7 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<S
       compile.import.hints[input.name] = toTensor(input.type, shapes[i], values[i].data);
   }
   compile.import.bound = bound;
+  compile.import.assumed = concrete.assumed;
   compile.fusion = options.fusion;
   compile.targetCpu = options.targetCpu;
   compile.targetDescription = options.targetDescription;
@@ -136,14 +150,14 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(llvm::ArrayRef<S
   return program;
 }
 
-llvm::Expected<std::shared_ptr<Program>> Session::Impl::program(llvm::ArrayRef<Shape> shapes,
+llvm::Expected<std::shared_ptr<Program>> Session::Impl::program(const ConcreteShapes &concrete,
                                                                 llvm::ArrayRef<KnownValue> values) {
-  if (auto found = cache.find(shapes, values))
+  if (auto found = cache.find(concrete.shapes, values))
     return found;
   std::lock_guard<std::mutex> lock(compiling);
-  if (auto found = cache.find(shapes, values)) // by the thread that held the lock
+  if (auto found = cache.find(concrete.shapes, values)) // by the thread that held the lock
     return found;
-  return compile(shapes, values);
+  return compile(concrete, values);
 }
 
 /// Number, type and memory of the views; shapes are the callers' matter.
@@ -154,8 +168,8 @@ llvm::Error Session::Impl::checkViews(llvm::StringRef role, llvm::ArrayRef<Value
                       llvm::Twine(views.size()) + " were given" + listNames(role.str() + "s", declared));
   for (auto [info, view] : llvm::zip(declared, views)) {
     if (view.type != info.type)
-      return inputFault(role + " '" + info.name + "' is " + elementTypeName(info.type) +
-                        ", a tensor of type " + std::to_string(static_cast<int>(view.type)) + " was given");
+      return inputFault(role + " '" + info.name + "' is " + elementTypeName(info.type) + ", a tensor of " +
+                        elementTypeName(view.type) + " was given");
     std::optional<int64_t> count =
         elementCount(llvm::ArrayRef<int64_t>(view.shape.data(), view.shape.size()), elementBytes(view.type));
     if (!count)
@@ -169,11 +183,27 @@ llvm::Error Session::Impl::checkViews(llvm::StringRef role, llvm::ArrayRef<Value
   return llvm::Error::success();
 }
 
+Status Session::Impl::bind(const ValueInfo &input, const HostTensor &value) {
+  if (llvm::Error error = checkValue(input, value))
+    return toStatus(std::move(error));
+  // Against the other bound inputs, too: they share symbols.
+  const std::string name = input.name; // which leaves the list below
+  Tensor tensor = toTensor(value.type, value.shape, value.bytes.data());
+  bound.emplace(name, std::move(tensor));
+  if (auto shapes = concreteShapes({}); !shapes) {
+    bound.erase(name);
+    return toStatus(shapes.takeError());
+  }
+  updateSignature();
+  cache.clear();
+  return {};
+}
+
 Session::Session() = default;
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::fromFile(const std::string &path, SessionOptions options) {
-  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+  return guarded(path, [&]() -> Result<std::unique_ptr<Session>> {
     auto model = import::Model::fromFile(path);
     if (!model)
       return toStatus(model.takeError());
@@ -185,7 +215,7 @@ Result<std::unique_ptr<Session>> Session::fromFile(const std::string &path, Sess
 
 Result<std::unique_ptr<Session>> Session::fromMemory(const void *data, size_t size, SessionOptions options,
                                                      const std::string &name) {
-  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+  return guarded(name, [&]() -> Result<std::unique_ptr<Session>> {
     if (!data && size)
       return Status{StatusCode::Misuse, "the model's data pointer is null"};
     auto model = import::Model::fromMemory(data, size, name);
@@ -198,23 +228,15 @@ Result<std::unique_ptr<Session>> Session::fromMemory(const void *data, size_t si
 }
 
 const std::vector<ValueInfo> &Session::inputs() const { return impl->inputs; }
+const std::vector<ValueInfo> &Session::optionalInputs() const { return impl->optionalInputs; }
 const std::vector<ValueInfo> &Session::outputs() const { return impl->outputs; }
 
 Status Session::bind(const std::string &input, HostTensor value) {
-  return guarded([&]() -> Status {
-    for (const ValueInfo &info : impl->inputs) {
-      if (info.name != input)
-        continue;
-      if (llvm::Error error = checkValue(info, value))
-        return toStatus(std::move(error));
-      // Against the other bound inputs, too: they share symbols.
-      if (auto shapes = impl->concreteShapes({{input, value.shape}}); !shapes)
-        return toStatus(shapes.takeError());
-      impl->bound[input] = toTensor(value.type, value.shape, value.bytes.data());
-      impl->updateSignature();
-      impl->cache.clear();
-      return {};
-    }
+  return guarded(impl->model->name(), [&]() -> Status {
+    for (const std::vector<ValueInfo> *inputs : {&impl->inputs, &impl->optionalInputs})
+      for (const ValueInfo &info : *inputs)
+        if (info.name == input)
+          return impl->bind(info, value);
     return {StatusCode::InvalidInput,
             "there is no input '" + input + "' to bind" + listNames("inputs", impl->inputs)};
   });
@@ -222,7 +244,7 @@ Status Session::bind(const std::string &input, HostTensor value) {
 
 Result<ProgramInfo> Session::prepare(const std::map<std::string, Shape> &shapes,
                                      const std::vector<NamedTensor> &values) {
-  return guarded([&]() -> Result<ProgramInfo> {
+  return guarded(impl->model->name(), [&]() -> Result<ProgramInfo> {
     std::map<std::string, Shape> given = shapes;
     std::vector<KnownValue> known(impl->inputs.size());
     for (const NamedTensor &value : values) {
@@ -252,7 +274,7 @@ Result<ProgramInfo> Session::prepare(const std::map<std::string, Shape> &shapes,
 }
 
 Status Session::run(std::span<const TensorView> inputs, std::span<const TensorView> outputs) {
-  return guarded([&]() -> Status {
+  return guarded(impl->model->name(), [&]() -> Status {
     if (llvm::Error error = impl->checkViews("input", impl->inputs, inputs))
       return toStatus(std::move(error));
     std::vector<Shape> shapes;
@@ -270,9 +292,10 @@ Status Session::run(std::span<const TensorView> inputs, std::span<const TensorVi
       std::map<std::string, Shape> given;
       for (auto [info, shape] : llvm::zip(impl->inputs, shapes))
         given[info.name] = shape;
-      if (auto fits = impl->concreteShapes(given); !fits)
-        return toStatus(fits.takeError());
-      auto compiled = impl->program(shapes, known);
+      auto concrete = impl->concreteShapes(given);
+      if (!concrete)
+        return toStatus(concrete.takeError());
+      auto compiled = impl->program(*concrete, known);
       if (!compiled)
         return toStatus(compiled.takeError());
       program = std::move(*compiled);
@@ -304,7 +327,7 @@ void Session::resetKernelTimes() {
 }
 
 Result<std::vector<NamedTensor>> Session::run(const std::vector<NamedTensor> &inputs) {
-  return guarded([&]() -> Result<std::vector<NamedTensor>> {
+  return guarded(impl->model->name(), [&]() -> Result<std::vector<NamedTensor>> {
     std::vector<TensorView> inputViews, outputViews;
     for (const NamedTensor &given : inputs) {
       if (llvm::none_of(impl->inputs, [&](const ValueInfo &info) { return info.name == given.name; }))

@@ -42,8 +42,14 @@ std::string listNames(llvm::StringRef what, llvm::ArrayRef<ValueInfo> values) {
   return text + (values.size() > limit ? ", ...)" : ")");
 }
 
-llvm::Expected<std::map<std::string, Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
-                                                           const std::map<std::string, Shape> &given) {
+Status inModel(llvm::StringRef model, Status status) {
+  if (status.code == StatusCode::InvalidInput && !llvm::StringRef(status.message).starts_with(model))
+    status.message = model.str() + ": " + status.message;
+  return status;
+}
+
+llvm::Expected<ResolvedShapes> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
+                                             const std::map<std::string, Shape> &given) {
   for (const auto &[name, shape] : given) {
     if (llvm::none_of(inputs, [&, &name = name](const ValueInfo &input) { return input.name == name; }))
       return inputFault("there is no input '" + name + "'" + listNames("inputs", inputs));
@@ -80,7 +86,7 @@ llvm::Expected<std::map<std::string, Shape>> resolveShapes(llvm::ArrayRef<ValueI
     }
   }
 
-  std::map<std::string, Shape> shapes;
+  ResolvedShapes resolved;
   for (const ValueInfo &input : inputs) {
     auto it = given.find(input.name);
     if (it == given.end() && !input.hasRank)
@@ -92,12 +98,24 @@ llvm::Expected<std::map<std::string, Shape>> resolveShapes(llvm::ArrayRef<ValueI
         continue;
       auto entry = bound.find(input.symbols[axis]);
       extent = entry != bound.end() ? entry->second.first : 1;
+      if (entry == bound.end())
+        resolved.assumed.insert(input.name);
     }
     if (!elementCount(shape, elementBytes(input.type)))
       return inputFault("input '" + input.name + "': shape " + shapeText(shape) + " is too large");
-    shapes[input.name] = std::move(shape);
+    resolved.shapes[input.name] = std::move(shape);
   }
-  return shapes;
+  return resolved;
+}
+
+std::vector<ValueInfo> inputsWith(const import::ModelSignature &signature,
+                                  const std::map<std::string, Tensor> &bound) {
+  std::vector<ValueInfo> inputs = publicValues(signature.inputs);
+  for (ValueInfo &optional : publicValues(signature.optionalInputs)) {
+    if (bound.count(optional.name))
+      inputs.push_back(std::move(optional));
+  }
+  return inputs;
 }
 
 std::vector<ValueInfo> publicValues(llvm::ArrayRef<import::ModelSignature::Value> declared,

@@ -17,11 +17,20 @@ std::optional<int64_t> elementCount(llvm::ArrayRef<int64_t> shape, size_t elemen
 std::vector<ValueInfo> publicValues(llvm::ArrayRef<import::ModelSignature::Value> declared,
                                     const std::map<std::string, Tensor> &bound = {});
 
+/// The inputs that a model declares, bound ones included, with the optional ones that `bound` overrides.
+std::vector<ValueInfo> inputsWith(const import::ModelSignature &signature,
+                                  const std::map<std::string, Tensor> &bound);
+
+struct ResolvedShapes {
+  std::map<std::string, Shape> shapes;
+  std::set<std::string> assumed; ///< inputs with symbols that nobody gave, which took 1
+};
+
 /// The concrete shape of each of `inputs`, bound ones included: as given (by name), else as declared, with
 /// the symbols that given shapes bind, else 1. Fails on names that are no input, and on shapes that do not
 /// fit the declaration or each other.
-llvm::Expected<std::map<std::string, Shape>> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
-                                                           const std::map<std::string, Shape> &given);
+llvm::Expected<ResolvedShapes> resolveShapes(llvm::ArrayRef<ValueInfo> inputs,
+                                             const std::map<std::string, Shape> &given);
 
 /// Fails where the type of `value` is not the input's, or its shape does not fit its bytes. Its shape against
 /// the declaration is `resolveShapes`' matter.
@@ -29,6 +38,9 @@ llvm::Error checkValue(const ValueInfo &input, const HostTensor &value);
 
 /// A tensor of the compiler with a copy of the bytes.
 Tensor toTensor(ElementType type, llvm::ArrayRef<int64_t> shape, const void *bytes);
+
+/// A fault of the user's input with the model's name in front, unless it is there.
+Status inModel(llvm::StringRef model, Status status);
 
 /// " (inputs: 'a', 'b')", for messages about a name that is not there.
 std::string listNames(llvm::StringRef what, llvm::ArrayRef<ValueInfo> values);

@@ -23,8 +23,11 @@ public:
   llvm::Error run() {
     const onnx::GraphProto &graph = file.proto.graph();
     nextIndex = graph.node_size();
-    for (int i = 0; i < graph.node_size(); ++i)
-      nameNode(graph.node(i), i);
+    // Names of the file's own come first: they stay as they are.
+    for (bool named : {true, false})
+      for (int i = 0; i < graph.node_size(); ++i)
+        if (graph.node(i).name().empty() != named)
+          nameNode(graph.node(i), i, names);
     if (graph.output_size() == 0)
       return errorLine(file.name, "", "the graph has no outputs, so there is nothing to compute; mark some");
     FreeNames free;
@@ -41,9 +44,18 @@ public:
 private:
   ModelFile &file;
   int64_t nextIndex = 0;
+  /// Names in use, each with the number that the next node of that name gets.
+  using Names = llvm::StringMap<int64_t>;
+  Names names;
 
-  void nameNode(const onnx::NodeProto &node, int64_t index) {
-    file.nodeNames[&node] = node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+  /// Reports tell nodes apart by name: the second of one name is NAME#2.
+  void nameNode(const onnx::NodeProto &node, int64_t index, Names &taken) {
+    const std::string wanted =
+        node.name().empty() ? node.op_type() + "_" + std::to_string(index) : node.name();
+    std::string name = wanted;
+    while (!taken.try_emplace(name, 2).second)
+      name = wanted + "#" + std::to_string(taken[wanted]++);
+    file.nodeNames[&node] = std::move(name);
   }
 
   llvm::Error undefined(const FreeNames &free, const llvm::Twine &where) {
@@ -67,8 +79,9 @@ private:
     for (const std::string &input : function.input())
       if (!input.empty() && !definer.try_emplace(input, -1).second)
         return twice(input, place);
+    Names own; // reports put the caller's name in front
     for (const onnx::NodeProto &node : function.node())
-      nameNode(node, nextIndex++);
+      nameNode(node, nextIndex++, own);
     FreeNames free;
     if (llvm::Error error = checkNodes(function.node(), definer, &function, free, /*counted=*/false))
       return error;
@@ -117,7 +130,7 @@ private:
     for (const onnx::AttributeProto &attribute : node.attribute()) {
       auto add = [&](const onnx::GraphProto &graph) -> llvm::Error {
         for (const onnx::NodeProto &inner : graph.node())
-          nameNode(inner, nextIndex++);
+          nameNode(inner, nextIndex++, names);
         FreeNames inner;
         if (llvm::Error error = checkGraph(graph, inner, counted))
           return error;

@@ -31,6 +31,7 @@ public:
   LoadedModel(std::unique_ptr<ModelFile> file, ModelSignature signature)
       : file(std::move(file)), declared(std::move(signature)) {}
 
+  llvm::StringRef name() const override { return file->name; }
   const ModelSignature &signature() const override { return declared; }
 
   std::vector<ModelNode> nodes() const override {

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,13 @@ struct ImportOptions {
   /// Concrete shapes of inputs by name (`--shape`); the rank must fit. Symbolic dimensions that stay unbound
   /// take 1.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs made constants (`--bind`): they leave the signature.
+  /// Inputs made constants (`--bind`), optional ones among them: they leave the signature.
   std::map<std::string, Tensor> bound;
   /// Values of inputs that stay in the signature, used only where the graph's structure depends on a value (a
   /// Reshape whose target is an input): the result is then specialised on it, see `specialized`.
   std::map<std::string, Tensor> hints;
+  /// Inputs whose entry of `shapes` has 1 for symbolic dimensions that nobody gave: errors of nodes say so.
+  std::set<std::string> assumed;
 };
 
 struct ImportedModel {
@@ -38,15 +41,18 @@ struct ModelSignature {
     std::vector<int64_t> shape;
     std::vector<std::string> symbols; ///< as long as `shape`; empty string where the dimension is a number
     bool ranked = true;               ///< false where the file declares no shape at all
+    bool typed = true;                ///< false where the file declares no element type (of an output)
   };
   std::vector<Value> inputs, outputs; ///< inputs without those that are initializers
+  /// Inputs that are initializers as well, which are their default values: a value bound to one overrides it.
+  std::vector<Value> optionalInputs;
 };
 
 /// A node as the file has it, for reports.
 struct ModelNode {
   std::string graph; ///< empty for the main graph; of a subgraph "NODE.ATTRIBUTE/" behind that of the node it
                      ///< belongs to
-  std::string name;  ///< its own, or OpType_INDEX
+  std::string name;  ///< its own, or OpType_INDEX; with #2, #3, ... where others have the same
   std::string opType;
   std::vector<std::string> inputs; ///< value names, those that its subgraphs capture included
   std::vector<std::string> outputs;
@@ -61,6 +67,7 @@ public:
   static llvm::Expected<std::unique_ptr<Model>> fromMemory(const void *data, size_t size,
                                                            const std::string &name = "<memory>");
   virtual ~Model() = default;
+  virtual llvm::StringRef name() const = 0; ///< as messages call it
   virtual const ModelSignature &signature() const = 0;
   /// The nodes of the main graph and its subgraphs in the order of the file, a subgraph's behind the node it
   /// belongs to.

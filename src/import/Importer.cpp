@@ -69,6 +69,12 @@ public:
     return errorLine(importer.file.name, place, reason);
   }
 
+  std::string innerText(llvm::Error error) const override {
+    std::string text = llvm::toString(std::move(error));
+    llvm::StringRef rest = text;
+    return rest.consume_front(importer.file.name + ": ") ? rest.str() : text;
+  }
+
   const onnx::GraphProto &subgraph(llvm::StringRef attribute) const override {
     for (const onnx::AttributeProto &candidate : original.attribute())
       if (candidate.name() == attribute && candidate.has_g())
@@ -290,6 +296,20 @@ static void eraseDead(mlir::Block &block) {
   }
 }
 
+/// Throws an ImportFault where an output has another element type or rank than the file declares: one of the
+/// two is wrong. Extents are hints, which exporters get wrong and other runtimes pass over as well.
+static void checkDeclared(const ModelSignature::Value &output, Value value) {
+  std::string place = "'" + oneLine(output.name, 120) + "' is declared as ";
+  if (output.typed && typeOf(value) != output.type)
+    throw ImportFault{place + name(output.type).str() + ", but the graph computes " +
+                      name(typeOf(value)).str() + "; export the model again"};
+  // No extents at all may mean that the exporter did not know any.
+  if (!output.shape.empty() && rankOf(value) != static_cast<int64_t>(output.shape.size()))
+    throw ImportFault{place + "a tensor of rank " + std::to_string(output.shape.size()) +
+                      ", but the graph computes shape " + shapeText(shapeOf(value)) +
+                      "; export the model again"};
+}
+
 llvm::Expected<ImportedModel> Importer::run() {
   llvm::Expected<InputShapes> shapes = bindShapes(file, signature, options);
   if (!shapes)
@@ -310,6 +330,13 @@ llvm::Expected<ImportedModel> Importer::run() {
   Scope scope;
   llvm::SmallVector<llvm::StringRef> argumentNames;
   addInitializers(file.proto.graph(), builder, scope);
+  llvm::ArrayRef<std::vector<int64_t>> optionalShapes =
+      llvm::ArrayRef(shapes->shapes).drop_front(signature.inputs.size());
+  for (const ModelSignature::Value &input : signature.optionalInputs)
+    if (auto it = options.bound.find(input.name); it != options.bound.end()) {
+      scope.values[input.name] = Body(builder, unknown).constant(it->second.reshaped(optionalShapes.front()));
+      optionalShapes = optionalShapes.drop_front();
+    }
   for (auto [input, shape] : llvm::zip(signature.inputs, shapes->shapes)) {
     if (auto it = options.bound.find(input.name); it != options.bound.end()) {
       scope.values[input.name] = Body(builder, unknown).constant(it->second.reshaped(shape));
@@ -336,6 +363,8 @@ llvm::Expected<ImportedModel> Importer::run() {
     for (const ModelSignature::Value &output : signature.outputs)
       results.push_back(scope.lookup(output.name));
     requireTensors(results, "the outputs of the model");
+    for (auto [output, result] : llvm::zip(signature.outputs, results))
+      checkDeclared(output, result);
   } catch (const ImportFault &fault) {
     return errorLine(file.name, "an output", fault.reason);
   }

@@ -20,8 +20,8 @@ struct ModelFile {
   size_t byteCount = 0; ///< of the file, without external data
   Opsets opsets;
   int64_t nodeCount = 0; ///< of the graph and its subgraphs, Constant nodes not
-  /// Names of nodes: their own, or OpType_INDEX. The index is the place in the main graph; nodes of subgraphs
-  /// and functions are numbered on, in file order.
+  /// Names of nodes: their own, or OpType_INDEX; where another node has it, NAME#2 and so on. The index is
+  /// the place in the main graph; nodes of subgraphs and functions are numbered on, in file order.
   llvm::DenseMap<const onnx::NodeProto *, std::string> nodeNames;
   /// The order in which nodes can run, only for graphs and functions (by their address) that are not in
   /// order.
@@ -53,7 +53,8 @@ llvm::Error checkStructure(ModelFile &file);
 /// What the file declares of inputs and outputs (Signature.cpp).
 llvm::Expected<ModelSignature> readSignature(const ModelFile &file);
 
-/// Concrete shapes of the inputs, in the order of `signature.inputs`; bound inputs included.
+/// Concrete shapes of the inputs, in the order of `signature.inputs`, bound inputs included; behind them
+/// those of the optional inputs that are bound.
 struct InputShapes {
   std::vector<std::vector<int64_t>> shapes;
   std::string assumed; ///< what to say where the shapes turn out not to fit: which dimensions were taken as 1

@@ -7,6 +7,12 @@ namespace tokamak::import {
 
 llvm::StringRef NodeContext::opType() const { return proto.op_type(); }
 
+void NodeContext::takesInputs(int64_t most) const {
+  if (inputCount() > most)
+    throw ImportFault{"has " + std::to_string(inputCount()) + " inputs, but the operator takes " +
+                      std::to_string(most) + " at most; the file is damaged or was exported wrongly"};
+}
+
 Value NodeContext::anyInput(int64_t i) const {
   if (!has(i))
     throw ImportFault{"input " + std::to_string(i) + " is missing, but the operator requires it"};

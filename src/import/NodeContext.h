@@ -122,6 +122,8 @@ public:
 
   // Inputs and outputs. An omitted optional input is absent.
   int64_t inputCount() const { return static_cast<int64_t>(inputs.size()); }
+  /// Throws ImportFault where there are more than the operator takes: the file means something else by it.
+  void takesInputs(int64_t most) const;
   bool has(int64_t i) const { return i < inputCount() && inputs[i]; }
   Value input(int64_t i) const; ///< a tensor; throws ImportFault where it is absent or a sequence
   /// The tensors of a sequence; throws ImportFault where it is absent or a tensor.
@@ -156,6 +158,8 @@ public:
 
   /// The refusal or fault as one line (file, node, operator, reason, what to do).
   virtual llvm::Error error(const llvm::Twine &reason) const = 0;
+  /// The text of an error of a node in a subgraph, to stand inside an error of this one: without the file.
+  virtual std::string innerText(llvm::Error error) const = 0;
 
   /// Builds the node as one tk.composite named after the operator: `build` sees the block arguments of
   /// `operands` and returns the results. Falls back to the plain operations where the body is a single

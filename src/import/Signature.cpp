@@ -55,17 +55,20 @@ llvm::Expected<ModelSignature> readSignature(const ModelFile &file) {
   for (const onnx::SparseTensorProto &initializer : graph.sparse_initializer())
     initializers.insert(initializer.values().name());
   for (const onnx::ValueInfoProto &input : graph.input()) {
-    if (initializers.contains(input.name()))
-      continue;
+    const bool isOptional = initializers.contains(input.name());
     llvm::Expected<ModelSignature::Value> value = readValue(file, input, "input");
-    if (!value)
+    if (value)
+      (isOptional ? signature.optionalInputs : signature.inputs).push_back(std::move(*value));
+    else if (isOptional) // what it declares matters only where it is overridden
+      llvm::consumeError(value.takeError());
+    else
       return value.takeError();
-    signature.inputs.push_back(std::move(*value));
   }
   for (const onnx::ValueInfoProto &output : graph.output()) {
     // The type of an output is a hint (it follows from the graph); some exporters leave it out.
     if (!output.has_type() || output.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) {
-      signature.outputs.push_back({output.name(), DataType::Float32, {}, {}, /*ranked=*/false});
+      signature.outputs.push_back(
+          {output.name(), DataType::Float32, {}, {}, /*ranked=*/false, /*typed=*/false});
       continue;
     }
     llvm::Expected<ModelSignature::Value> value = readValue(file, output, "output");
@@ -150,17 +153,17 @@ private:
 
 } // namespace
 
-/// Every name that an option mentions must be an input.
+/// Every name that an option mentions must be among `inputs`.
 template <class Map>
-static llvm::Error checkNames(const ModelFile &file, const ModelSignature &signature, const Map &options,
-                              const char *option) {
+static llvm::Error checkNames(const ModelFile &file, llvm::ArrayRef<const ModelSignature::Value *> inputs,
+                              const Map &options, const char *option) {
   for (const auto &[name, value] : options) {
-    auto isNamed = [&name = name](const ModelSignature::Value &input) { return input.name == name; };
-    if (llvm::any_of(signature.inputs, isNamed))
+    auto isNamed = [&name = name](const ModelSignature::Value *input) { return input->name == name; };
+    if (llvm::any_of(inputs, isNamed))
       continue;
     std::string known;
-    for (const ModelSignature::Value &input : signature.inputs)
-      known += (known.empty() ? "" : ", ") + oneLine(input.name, 60);
+    for (const ModelSignature::Value *input : inputs)
+      known += (known.empty() ? "" : ", ") + oneLine(input->name, 60);
     return errorLine(file.name, "",
                      llvm::Twine(option) + " names '" + oneLine(name, 120) +
                          "', which is no input of the model; its inputs are: " +
@@ -171,15 +174,23 @@ static llvm::Error checkNames(const ModelFile &file, const ModelSignature &signa
 
 llvm::Expected<InputShapes> bindShapes(const ModelFile &file, const ModelSignature &signature,
                                        const ImportOptions &options) {
-  if (llvm::Error error = checkNames(file, signature, options.shapes, "--shape"))
+  // Optional inputs count where they are bound.
+  llvm::SmallVector<const ModelSignature::Value *> inputs;
+  for (const ModelSignature::Value &input : signature.inputs)
+    inputs.push_back(&input);
+  for (const ModelSignature::Value &input : signature.optionalInputs)
+    if (options.bound.count(input.name))
+      inputs.push_back(&input);
+  if (llvm::Error error = checkNames(file, inputs, options.shapes, "--shape"))
     return std::move(error);
-  if (llvm::Error error = checkNames(file, signature, options.bound, "--bind"))
+  if (llvm::Error error = checkNames(file, inputs, options.bound, "--bind"))
     return std::move(error);
 
   Symbols symbols(file);
-  std::vector<std::optional<std::vector<int64_t>>> given(signature.inputs.size());
-  for (auto [input, shape] : llvm::zip(signature.inputs, given)) {
-    auto take = [&, &input = input, &shape = shape](llvm::ArrayRef<int64_t> candidate) -> llvm::Error {
+  std::vector<std::optional<std::vector<int64_t>>> given(inputs.size());
+  for (auto [each, shape] : llvm::zip(inputs, given)) {
+    const ModelSignature::Value &input = *each;
+    auto take = [&, &shape = shape](llvm::ArrayRef<int64_t> candidate) -> llvm::Error {
       if (shape && candidate != llvm::ArrayRef(*shape))
         return errorLine(file.name, "input '" + oneLine(input.name, 120) + "'",
                          "was given a value of shape " + shapeText(candidate) + ", but --shape says " +
@@ -209,15 +220,17 @@ llvm::Expected<InputShapes> bindShapes(const ModelFile &file, const ModelSignatu
   }
 
   InputShapes result;
-  for (auto [input, shape] : llvm::zip(signature.inputs, given)) {
+  for (auto [each, shape] : llvm::zip(inputs, given)) {
+    const ModelSignature::Value &input = *each;
     if (!shape && !input.ranked)
       return errorLine(file.name, "input '" + oneLine(input.name, 120) + "'",
                        "has no declared rank; give its shape with --shape " + oneLine(input.name, 60) +
                            "=...");
-    if (!shape && result.assumed.empty() && symbols.hasUnbound(input))
-      result.assumed = "; input '" + oneLine(input.name, 60) + "' was taken as " +
-                       shapeText(symbols.shapeOf(input)) + ", give its shape with --shape " +
-                       oneLine(input.name, 60) + "=...";
+    bool isAssumed = shape ? options.assumed.count(input.name) > 0 : symbols.hasUnbound(input);
+    if (result.assumed.empty() && isAssumed)
+      result.assumed = "; input '" + oneLine(input.name, 60) + "' " + Symbols::declared(input) +
+                       " was taken as " + shapeText(shape ? *shape : symbols.shapeOf(input)) +
+                       ", give its shape with --shape " + oneLine(input.name, 60) + "=...";
     result.shapes.push_back(shape ? *shape : symbols.shapeOf(input));
   }
   return result;

@@ -49,6 +49,24 @@ class Explain(Command):
         data = self.explain("two_inputs.onnx")
         self.assertEqual(sorted(node for group in data["groups"] for node in group["nodes"]), ["Add_0", "Mul_1"])
 
+    def test_nodes_of_one_name(self):
+        for fusion in ("none", "full"):
+            data = self.explain("same_names.onnx", "--fusion", fusion)
+            self.assertEqual([node for group in data["groups"] for node in group["nodes"]],
+                             ["same", "same#2", "Tanh_2#2", "Tanh_2"])
+            edges = [(d["producer"], d["consumer"]) for d in data["decisions"]]
+            self.assertIn(("same", "same#2"), edges)
+            self.assertIn(("Tanh_2#2", "Tanh_2"), edges)
+
+    def test_rules(self):
+        data = self.explain("multiply_add_twice.onnx", "--rules", "arithmetic")
+        self.assertEqual(data["removed"], {node: "merged into fourth" for node in ("first", "second", "third")})
+
+    def test_rules_see_what_a_node_consists_of(self):
+        self.assertEqual(self.explain("hard_swish.onnx")["removed"], {})
+        removed = self.explain("hard_swish.onnx", "--rules", "arithmetic")["removed"]
+        self.assertEqual(set(removed), {"shift", "clip", "multiply"})
+
     def test_bound_and_shaped(self):
         data = self.explain("reshape_by_input.onnx", "--bind", "shape=3,2", "--fusion", "none")
         self.assertEqual(data["removed"], {"reshape": "identity"})

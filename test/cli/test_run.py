@@ -75,6 +75,16 @@ class Run(Command):
             write_npy(self.path("shape.npy"), "<i8", (2,), [3, 2])
             self.assertIn("y: float32[3,2]", self.good("run", "reshape_by_input.onnx", "--bind", "shape=" + value))
 
+    def test_an_input_with_a_default_value(self):
+        write_npy(self.path("x.npy"), "<f4", (2,), [10, 20])
+        write_npy(self.path("w.npy"), "<f4", (2,), [5, 6])
+        for option, expected in ((), [11, 22]), (("--input", "w=w.npy"), [15, 26]), (("--bind", "w=7,8"), [17, 28]):
+            self.good("run", "optional_input.onnx", "--input", "x=x.npy", *option, "--output-dir", "out")
+            self.assertEqual(read_npy(self.path("out/y.npy"))[2], expected)
+        self.good("compile", "optional_input.onnx", "--bind", "w=7,8", "-o", "overridden.so")
+        self.fails(1, "run", "optional_input.onnx", "--bind", "w=1,2,3", parts=["optional_input.onnx", "w=1,2,3"])
+        self.fails(1, "run", "optional_input.onnx", "--bind", "z=1", parts=["'z'", "'x', 'w'"])
+
     def test_a_shape_that_depends_on_an_input_file(self):
         write_npy(self.path("shape.npy"), "<i8", (2,), [2, 3])
         self.assertIn("y: float32[2,3]", self.good("run", "reshape_by_input.onnx", "--input", "shape=shape.npy"))
@@ -131,7 +141,11 @@ class WrongInput(Command):
             file.write("this is no model\n" * 100)
         self.fails(1, "run", "text.onnx", parts=["text.onnx"])
         self.fails(1, "run", "unknown_operator.onnx", parts=["unknown_operator.onnx", "'strange'", "Frobnicate"])
-        self.fails(1, "run", "no_rank.onnx", parts=["'x'", "--shape"])
+        self.fails(1, "run", "no_rank.onnx", parts=["no_rank.onnx", "'x'", "--shape"])
+        self.fails(1, "run", "three_summands.onnx", parts=["'sum' (Add)", "3 inputs", "2 at most"])
+        self.fails(1, "run", "wrong_output_type.onnx", parts=["'y'", "int32", "float32"])
+        self.fails(1, "run", "wrong_output_rank.onnx", parts=["'y'", "rank 2", "[2]"])
+        self.fails(1, "run", "huge.onnx", parts=["huge.onnx: ", "memory", "smaller"])
 
     def test_bit_flips(self):
         with open(self.path("dense.onnx"), "rb") as file:
@@ -147,7 +161,11 @@ class WrongInput(Command):
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
     def test_shapes(self):
-        self.fails(1, "run", "dense.onnx", "--shape", "x=1x5", parts=["'x'", "[1,5]", "[N,4]"])
+        self.fails(1, "run", "dense.onnx", "--shape", "x=1x5", parts=["dense.onnx: ", "'x'", "[1,5]", "[N,4]"])
+        for command in (["run"], ["explain"], ["compile", "-o", "pool.so"]):
+            self.fails(1, *command, "symbolic_pool.onnx",
+                       parts=["'pool'", "'x' [N, 3, H, W] was taken as [1, 3, 1, 1]", "--shape x="])
+        self.assertNotIn("was taken", self.fails(1, "run", "symbolic_pool.onnx", "--shape", "x=1x3x1x1"))
         self.fails(1, "run", "dense.onnx", "--shape", "x=4", parts=["rank 1"])
         self.fails(1, "run", "dense.onnx", "--shape", "z=4", parts=["'z'", "'x'"])
         self.fails(1, "run", "dense.onnx", "--shape", "x=4611686018427387904x4", parts=["too large"])
@@ -160,7 +178,7 @@ class WrongInput(Command):
         write_npy(self.path("double.npy"), "<f8", (1, 4), [1, 2, 3, 4])
         write_npy(self.path("long.npy"), "<f4", (1, 5), [1, 2, 3, 4, 5])
         self.fails(1, "run", "dense.onnx", "--input", "x=double.npy", parts=["double.npy", "float64", "float32"])
-        self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", parts=["'x'", "[1,5]"])
+        self.fails(1, "run", "dense.onnx", "--input", "x=long.npy", parts=["dense.onnx: ", "'x'", "[1,5]"])
         self.fails(1, "run", "dense.onnx", "--input", "z=long.npy", parts=["'z'"])
         self.fails(1, "run", "dense.onnx", "--input", "x=nosuch.npy", parts=["nosuch.npy"])
         self.fails(1, "run", "dense.onnx", "--input", "x=dense.onnx", parts=["no .npy file"])
@@ -202,6 +220,11 @@ class WrongUse(Command):
                           ["compile", "dense.onnx"], ["compile", "dense.onnx", "--emit", "everything"],
                           ["explain", "dense.onnx", "--format", "xml"]):
             self.fails(2, *arguments)
+
+    def test_messages(self):
+        self.fails(2, "frobnicate", parts=["'frobnicate' is no command", "run", "explain"])
+        for option in (["run", "--fuel", "-2"], ["bench", "--runs", "0"]):
+            self.assertLess(len(self.fails(2, option[0], "dense.onnx", *option[1:])), 200)
 
     def test_what_is_not_there_yet(self):
         for arguments in (["train", "dense.onnx", "--steps", "3"],):

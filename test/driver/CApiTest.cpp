@@ -83,6 +83,10 @@ TEST_F(CApi, ReportsFaults) {
   EXPECT_EQ(tokamak_prepare(session, &in, 1, &out, 1), TOKAMAK_MISUSE);
   in.dtype = TOKAMAK_INT32;
   EXPECT_EQ(tokamak_prepare(session, &in, 1, &out, 1), TOKAMAK_INVALID_INPUT);
+  float numbers[4] = {};
+  tokamak_tensor typed = {TOKAMAK_INT32, 2, {1, 4}, numbers};
+  EXPECT_EQ(tokamak_run(session, &typed, 1, &typed, 1), TOKAMAK_INVALID_INPUT);
+  EXPECT_NE(std::string(tokamak_last_error()).find("int32"), std::string::npos);
   in.dtype = TOKAMAK_FLOAT32;
   in.rank = 17;
   EXPECT_EQ(tokamak_prepare(session, &in, 1, &out, 1), TOKAMAK_MISUSE);
@@ -98,6 +102,12 @@ TEST_F(CApi, ReportsFaults) {
   tokamak_options options = {0, "some", nullptr};
   EXPECT_EQ(tokamak_load_file("/no/such/file", &options, &session), TOKAMAK_MISUSE);
   EXPECT_EQ(tokamak_load_file("/no/such/file", nullptr, nullptr), TOKAMAK_MISUSE);
+  options = {-3, nullptr, nullptr};
+  EXPECT_EQ(tokamak_load_file("/no/such/file", &options, &session), TOKAMAK_MISUSE);
+  EXPECT_NE(std::string(tokamak_last_error()).find("-3"), std::string::npos);
+  options = {0, nullptr, "wild"};
+  EXPECT_EQ(tokamak_load_file("/no/such/file", &options, &session), TOKAMAK_MISUSE);
+  EXPECT_NE(std::string(tokamak_last_error()).find("wild"), std::string::npos);
 }
 
 TEST(CTensor, Bytes) {

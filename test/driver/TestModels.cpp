@@ -202,12 +202,118 @@ static std::string unknownOperator() {
   return b.bytes();
 }
 
+/// y = x + w, w = (1, 2) being an input with a default value.
+static std::string optionalInput() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"2"});
+  b.input("w", TensorProto::FLOAT, {"2"});
+  b.output("y", TensorProto::FLOAT, {"2"});
+  b.weight("w", {2}, std::vector<float>{1, 2});
+  b.node("Add", {"x", "w"}, {"y"}, "sum");
+  return b.bytes();
+}
+
+/// y = exp(tanh(|-x|)): two nodes of one name, one without a name, and one with the name that it gets.
+static std::string sameNames() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"2"});
+  b.output("y", TensorProto::FLOAT, {"2"});
+  b.node("Neg", {"x"}, {"a"}, "same");
+  b.node("Abs", {"a"}, {"b"}, "same");
+  b.node("Tanh", {"b"}, {"c"});
+  b.node("Exp", {"c"}, {"y"}, "Tanh_2");
+  return b.bytes();
+}
+
+/// An addition of three values, which is none.
+static std::string threeSummands() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"2"});
+  b.output("y", TensorProto::FLOAT, {"2"});
+  b.node("Add", {"x", "x", "x"}, {"y"}, "sum");
+  return b.bytes();
+}
+
+/// An output declared with another element type, or rank, than it has.
+static std::string wrongOutput(int type, const Dims &dims) {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"2"});
+  b.output("y", type, dims);
+  b.node("Neg", {"x"}, {"y"}, "minus");
+  return b.bytes();
+}
+
+/// Pools windows of 2x2 over extents that are symbols.
+static std::string symbolicPool() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"N", "3", "H", "W"});
+  b.output("y", TensorProto::FLOAT, {"N", "3", "h", "w"});
+  onnx::AttributeProto &kernel = *b.node("MaxPool", {"x"}, {"y"}, "pool").add_attribute();
+  kernel.set_name("kernel_shape");
+  kernel.set_type(onnx::AttributeProto::INTS);
+  kernel.add_ints(2);
+  kernel.add_ints(2);
+  return b.bytes();
+}
+
+/// y = (x * 2 + 3) * 4 + 5, which a shipped rule makes x * 8 + 17.
+static std::string multiplyAddTwice() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"2"});
+  b.output("y", TensorProto::FLOAT, {"2"});
+  for (int64_t i = 2; i <= 5; ++i)
+    b.weight("c" + std::to_string(i), {}, std::vector<float>{static_cast<float>(i)});
+  b.node("Mul", {"x", "c2"}, {"product"}, "first");
+  b.node("Add", {"product", "c3"}, {"sum"}, "second");
+  b.node("Mul", {"sum", "c4"}, {"scaled"}, "third");
+  b.node("Add", {"scaled", "c5"}, {"y"}, "fourth");
+  return b.bytes();
+}
+
+/// HardSwish as exporters write it.
+static std::string hardSwish() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"4"});
+  b.output("y", TensorProto::FLOAT, {"4"});
+  for (int64_t i : {0, 3, 6})
+    b.weight("c" + std::to_string(i), {}, std::vector<float>{static_cast<float>(i)});
+  b.node("Add", {"x", "c3"}, {"shifted"}, "shift");
+  b.node("Clip", {"shifted", "c0", "c6"}, {"gate"}, "clip");
+  b.node("Mul", {"x", "gate"}, {"gated"}, "multiply");
+  b.node("Div", {"gated", "c6"}, {"y"}, "divide");
+  return b.bytes();
+}
+
+/// y = x repeated 2^30 x 2^9 times: more memory than there is.
+static std::string huge() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"1"});
+  b.output("y", TensorProto::FLOAT, {"n", "m"});
+  b.weight("shape", {2}, std::vector<int64_t>{int64_t(1) << 30, int64_t(1) << 9});
+  b.node("Expand", {"x", "shape"}, {"y"}, "repeat");
+  return b.bytes();
+}
+
 std::vector<std::pair<std::string, std::string>> allTestModels() {
-  return {{"dense", dense()},        {"two_inputs", twoInputs()},
-          {"odd_names", oddNames()}, {"reshape_by_input", reshapeByInput()},
-          {"scatter", scatter()},    {"all_types", allTypes()},
-          {"scalar", scalar()},      {"clean_up", cleanUp()},
-          {"no_rank", noRank()},     {"unknown_operator", unknownOperator()}};
+  return {{"dense", dense()},
+          {"two_inputs", twoInputs()},
+          {"odd_names", oddNames()},
+          {"reshape_by_input", reshapeByInput()},
+          {"scatter", scatter()},
+          {"all_types", allTypes()},
+          {"scalar", scalar()},
+          {"clean_up", cleanUp()},
+          {"no_rank", noRank()},
+          {"unknown_operator", unknownOperator()},
+          {"optional_input", optionalInput()},
+          {"same_names", sameNames()},
+          {"three_summands", threeSummands()},
+          {"symbolic_pool", symbolicPool()},
+          {"wrong_output_type", wrongOutput(TensorProto::INT32, {"2"})},
+          {"wrong_output_rank", wrongOutput(TensorProto::FLOAT, {"2", "1"})},
+          {"multiply_add_twice", multiplyAddTwice()},
+          {"hard_swish", hardSwish()},
+          {"huge", huge()}};
 }
 
 std::string testModel(const std::string &name) {

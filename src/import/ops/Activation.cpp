@@ -10,6 +10,7 @@ namespace {
 /// An activation of one input whose formula is `build`, computed in the wide type.
 ImportFn activation(std::function<Value(NodeContext &, Body &, Value)> build) {
   return [build](NodeContext &n) -> Result {
+    n.takesInputs(1);
     return wideComposite(n, {n.input(0)}, [&](Body &b, ValueRange x) { return build(n, b, x[0]); });
   };
 }
@@ -83,6 +84,7 @@ Value softsign(NodeContext &, Body &b, Value x) { return b.div(x, b.add(one(b, x
 
 /// Integers too: `lambd` and `bias` are real numbers, so they are computed in double.
 Result importShrink(NodeContext &n) {
+  n.takesInputs(1);
   DataType type = typeOf(n.input(0));
   double bias = n.floatAttr("bias", 0), lambda = n.floatAttr("lambd", 0.5);
   return n.composite1({n.input(0)}, [&](Body &b, ValueRange xs) {
@@ -96,11 +98,13 @@ Result importShrink(NodeContext &n) {
 }
 
 Result importRelu(NodeContext &n) {
+  n.takesInputs(1);
   return n.composite1({n.input(0)}, [](Body &b, ValueRange x) { return b.max(x[0], zero(b, x[0])); });
 }
 
 /// Before opset 7 the slope has one element or one a channel (axis 1); later it broadcasts as usual.
 Result importPRelu(NodeContext &n) {
+  n.takesInputs(2);
   return wideComposite(n, {n.input(0), n.input(1)}, [&](Body &b, ValueRange x) {
     Value slope = x[1];
     if (n.opset() < 7 && rankOf(slope) == 1 && shapeOf(slope)[0] > 1) {
@@ -114,6 +118,7 @@ Result importPRelu(NodeContext &n) {
 
 /// Bounds are attributes before opset 11, then optional inputs, which may be known only when running.
 Result importClip(NodeContext &n) {
+  n.takesInputs(n.opset() >= 11 ? 3 : 1);
   Values operands{n.input(0)};
   bool inputs = n.opset() >= 11;
   bool low = inputs ? n.has(1) : n.hasAttr("min"), high = inputs ? n.has(2) : n.hasAttr("max");

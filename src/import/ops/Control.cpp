@@ -86,7 +86,7 @@ static Result importIf(NodeContext &n) {
     Branch taken, other;
     for (auto [branch, attribute] : {std::pair(&taken, "then_branch"), std::pair(&other, "else_branch")})
       if (llvm::Error error = branch->import(n, attribute)) {
-        obstacle = "(one of the branches cannot be compiled: " + llvm::toString(std::move(error)) + ")";
+        obstacle = "(one of the branches cannot be compiled: " + n.innerText(std::move(error)) + ")";
         break;
       }
     if (obstacle.empty() && (ValueRange(taken.results).getTypes() != ValueRange(other.results).getTypes() ||

@@ -15,12 +15,14 @@ Values convolutionOperands(NodeContext &n) {
 }
 
 Result importConv(NodeContext &n) {
+  n.takesInputs(3);
   Spatial s = Spatial::ofConvolution(n, shapeOf(n.input(0)), shapeOf(n.input(1)));
   return Values{n.body().op("conv", convolutionOperands(n), s.convolutionAttrs(n.body()))};
 }
 
 /// Pads and output_padding of ConvTranspose follow from output_shape or auto_pad where those are given.
 Result importConvTranspose(NodeContext &n) {
+  n.takesInputs(3);
   IntsRef input = shapeOf(n.input(0)), weight = shapeOf(n.input(1));
   if (input.size() < 3 || weight.size() != input.size())
     return n.error("an input of shape " + text(input) + " does not fit a weight of shape " + text(weight));

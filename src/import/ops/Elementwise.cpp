@@ -21,11 +21,15 @@ Value secondOperand(NodeContext &n, Body &b, Value lhs, Value rhs) {
 }
 
 ImportFn unary(llvm::StringRef name) {
-  return [name](NodeContext &n) -> Result { return Values{n.body().unary(name, n.input(0))}; };
+  return [name](NodeContext &n) -> Result {
+    n.takesInputs(1);
+    return Values{n.body().unary(name, n.input(0))};
+  };
 }
 
 ImportFn binary(llvm::StringRef name) {
   return [name](NodeContext &n) -> Result {
+    n.takesInputs(2);
     return n.composite1({n.input(0), n.input(1)}, [&](Body &b, ValueRange x) {
       return b.op(name, {x[0], secondOperand(n, b, x[0], x[1])});
     });
@@ -34,6 +38,7 @@ ImportFn binary(llvm::StringRef name) {
 
 ImportFn comparison(Predicate predicate) {
   return [predicate](NodeContext &n) -> Result {
+    n.takesInputs(2);
     return n.composite1({n.input(0), n.input(1)}, [&](Body &b, ValueRange x) {
       return b.compare(predicate, x[0], secondOperand(n, b, x[0], x[1]));
     });
@@ -62,6 +67,7 @@ ImportFn variadic(llvm::StringRef name, bool mean = false) {
 }
 
 Result importPow(NodeContext &n) {
+  n.takesInputs(2);
   DataType base = typeOf(n.input(0)), exponent = typeOf(n.input(1));
   return n.composite1({n.input(0), n.input(1)}, [&](Body &b, ValueRange x) {
     Value e = secondOperand(n, b, x[0], x[1]);
@@ -74,11 +80,13 @@ Result importPow(NodeContext &n) {
 }
 
 Result importMod(NodeContext &n) {
+  n.takesInputs(2);
   Body &b = n.body();
   return Values{b.op("mod", {n.input(0), n.input(1)}, b.attr("truncated", n.intAttr("fmod", 0) != 0))};
 }
 
 Result importBitShift(NodeContext &n) {
+  n.takesInputs(2);
   std::string direction = n.stringAttr("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     return n.error("direction must be LEFT or RIGHT, not '" + direction + "'");
@@ -87,12 +95,17 @@ Result importBitShift(NodeContext &n) {
 }
 
 Result importReciprocal(NodeContext &n) {
+  n.takesInputs(1);
   return n.composite1({n.input(0)}, [](Body &b, ValueRange x) { return b.div(b.scalarLike(x[0], 1), x[0]); });
 }
 
-Result importWhere(NodeContext &n) { return Values{n.body().select(n.input(0), n.input(1), n.input(2))}; }
+Result importWhere(NodeContext &n) {
+  n.takesInputs(3);
+  return Values{n.body().select(n.input(0), n.input(1), n.input(2))};
+}
 
 Result importIsInf(NodeContext &n) {
+  n.takesInputs(1);
   Body &b = n.body();
   return Values{b.op("is_inf", {n.input(0)},
                      {b.attr("positive", n.intAttr("detect_positive", 1) != 0),
@@ -100,15 +113,20 @@ Result importIsInf(NodeContext &n) {
 }
 
 Result importCast(NodeContext &n) {
+  n.takesInputs(1);
   if (!n.hasAttr("to"))
     return n.error("attribute 'to' is missing");
   return Values{n.body().cast(n.input(0), dataType(n.intAttr("to", 0)))};
 }
 
-Result importCastLike(NodeContext &n) { return Values{n.body().cast(n.input(0), typeOf(n.input(1)))}; }
+Result importCastLike(NodeContext &n) {
+  n.takesInputs(2);
+  return Values{n.body().cast(n.input(0), typeOf(n.input(1)))};
+}
 
 /// Identity when not training; the mask is then all true (opset 12), or ones of the type of the data before.
 Result importDropout(NodeContext &n) {
+  n.takesInputs(3);
   if (n.opset() >= 12 && n.has(2)) {
     Tensor training = n.constantInput(2, "training_mode");
     bool keepsAll = n.has(1) && n.constantInput(1, "the ratio").doubleAt(0) == 0;

@@ -7,6 +7,7 @@ namespace tokamak::import {
 namespace {
 
 Result importMatMul(NodeContext &n) {
+  n.takesInputs(2);
   return n.composite1({n.input(0), n.input(1)},
                       [](Body &b, ValueRange x) { return matmulOfAnyRank(b, x[0], x[1]); });
 }
@@ -23,6 +24,7 @@ Value scaled(Body &b, Value x, double factor) {
 
 /// alpha * A' * B' + beta * C.
 Result importGemm(NodeContext &n) {
+  n.takesInputs(3);
   Values operands{n.input(0), n.input(1)};
   double alpha = n.floatAttr("alpha", 1), beta = n.floatAttr("beta", 1);
   if (n.has(2) && beta != 0)

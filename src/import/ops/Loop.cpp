@@ -78,7 +78,7 @@ public:
       Result kept = keep();
       if (kept)
         return kept;
-      obstacle = " (" + llvm::toString(kept.takeError()) + ")";
+      obstacle = " (" + n.innerText(kept.takeError()) + ")";
     } catch (const ImportFault &fault) {
       obstacle = " (" + fault.reason + ")";
     }

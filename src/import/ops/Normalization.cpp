@@ -63,6 +63,7 @@ Result importBatchNormalizationTraining(NodeContext &n, double epsilon) {
 }
 
 Result importBatchNormalization(NodeContext &n) {
+  n.takesInputs(5);
   double epsilon = n.floatAttr("epsilon", 1e-5);
   if (n.opset() < 9 && n.intAttr("spatial", 1) == 0)
     return n.error("spatial=0 (statistics a position) is not supported");
@@ -95,6 +96,7 @@ Result importBatchNormalization(NodeContext &n) {
 }
 
 Result importInstanceNormalization(NodeContext &n) {
+  n.takesInputs(3);
   Value x = n.input(0);
   if (rankOf(x) < 2)
     return n.error("the input must be [N, C, ...], not " + text(shapeOf(x)));
@@ -118,6 +120,7 @@ DataType stashType(NodeContext &n, DataType data) {
 }
 
 Result importLayerNormalization(NodeContext &n) {
+  n.takesInputs(3);
   Value x = n.input(0);
   int64_t axis = normalizeAxis(n.intAttr("axis", -1), rankOf(x));
   double epsilon = n.floatAttr("epsilon", 1e-5);

@@ -14,6 +14,7 @@ Value window(Body &b, Value x, ReduceKind kind, const Spatial &s) {
 }
 
 Result importMaxPool(NodeContext &n) {
+  n.takesInputs(1);
   Spatial s = Spatial::ofPool(n, shapeOf(n.input(0)));
   Body &b = n.body();
   if (!n.wantsOutput(1)) {
@@ -66,6 +67,7 @@ Value reciprocalCounts(Body &b, DataType type, IntsRef input, const Spatial &s, 
 }
 
 Result importAveragePool(NodeContext &n) {
+  n.takesInputs(1);
   IntsRef input = shapeOf(n.input(0));
   Spatial s = Spatial::ofPool(n, input);
   bool includePad = n.intAttr("count_include_pad", 0) != 0;
@@ -104,11 +106,13 @@ Ints spatialAxes(Value x) {
 }
 
 Result importGlobalAveragePool(NodeContext &n) {
+  n.takesInputs(1);
   return wideComposite(n, {n.input(0)},
                        [](Body &b, ValueRange x) { return b.mean(x[0], spatialAxes(x[0]), true); });
 }
 
 Result importGlobalMaxPool(NodeContext &n) {
+  n.takesInputs(1);
   Value x = n.input(0);
   return Values{n.body().reduce(ReduceKind::Max, x, spatialAxes(x), true)};
 }

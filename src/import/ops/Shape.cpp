@@ -14,6 +14,7 @@ std::optional<Ints> axesOf(NodeContext &n, int64_t i) {
 }
 
 Result importShape(NodeContext &n) {
+  n.takesInputs(1);
   IntsRef shape = shapeOf(n.input(0));
   int64_t rank = static_cast<int64_t>(shape.size());
   auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
@@ -63,12 +64,14 @@ Ints resolveReshape(IntsRef input, IntsRef target, bool allowZero) {
 }
 
 Result importReshape(NodeContext &n) {
+  n.takesInputs(2);
   Value x = n.input(0);
   Ints target = n.opset() < 5 ? n.intsAttr("shape").value_or(Ints()) : n.constantInts(1, "the target shape");
   return Values{n.body().reshape(x, resolveReshape(shapeOf(x), target, n.intAttr("allowzero", 0) != 0))};
 }
 
 Result importFlatten(NodeContext &n) {
+  n.takesInputs(1);
   Value x = n.input(0);
   IntsRef shape = shapeOf(x);
   int64_t axis = n.intAttr("axis", 1), rank = rankOf(x);
@@ -79,6 +82,7 @@ Result importFlatten(NodeContext &n) {
 }
 
 Result importSqueeze(NodeContext &n) {
+  n.takesInputs(2);
   Value x = n.input(0);
   std::optional<Ints> given = axesOf(n, 1);
   Ints axes = given ? normalizeAxes(*given, rankOf(x)) : Ints(), shape;
@@ -93,6 +97,7 @@ Result importSqueeze(NodeContext &n) {
 }
 
 Result importUnsqueeze(NodeContext &n) {
+  n.takesInputs(2);
   Value x = n.input(0);
   std::optional<Ints> given = axesOf(n, 1);
   if (!given)
@@ -104,6 +109,7 @@ Result importUnsqueeze(NodeContext &n) {
 }
 
 Result importTranspose(NodeContext &n) {
+  n.takesInputs(1);
   Value x = n.input(0);
   Ints reversed = axisRange(0, rankOf(x));
   std::reverse(reversed.begin(), reversed.end());
@@ -132,6 +138,7 @@ Ints shapeInput(NodeContext &n, int64_t i, llvm::StringRef what) {
 }
 
 Result importExpand(NodeContext &n) {
+  n.takesInputs(2);
   Value x = n.input(0);
   return Values{n.body().broadcast(x, broadcastTo(shapeOf(x), shapeInput(n, 1, "the target shape")))};
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace tokamak::tool {
 
@@ -185,6 +186,17 @@ Result<std::vector<NamedTensor>> readInputs(const std::vector<std::string> &argu
                                                       elementTypeName(input.type)};
         return tensor;
       }));
+}
+
+void bindOptional(const std::vector<ValueInfo> &optional, std::vector<NamedTensor> &values,
+                  std::vector<NamedTensor> &bindings) {
+  auto isRequired = [&](const NamedTensor &value) {
+    return std::none_of(optional.begin(), optional.end(),
+                        [&](const ValueInfo &info) { return info.name == value.name; });
+  };
+  auto overrides = std::partition(values.begin(), values.end(), isRequired);
+  std::move(overrides, values.end(), std::back_inserter(bindings));
+  values.erase(overrides, values.end());
 }
 
 } // namespace tokamak::tool

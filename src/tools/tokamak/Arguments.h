@@ -28,5 +28,8 @@ Result<std::vector<NamedTensor>> parseBindings(const std::vector<std::string> &a
 /// `--input` arguments: the files are read.
 Result<std::vector<NamedTensor>> readInputs(const std::vector<std::string> &arguments,
                                             const std::vector<ValueInfo> &inputs);
+/// Moves the values of optional inputs to the bindings: a value overrides the default like a bound one.
+void bindOptional(const std::vector<ValueInfo> &optional, std::vector<NamedTensor> &values,
+                  std::vector<NamedTensor> &bindings);
 
 } // namespace tokamak::tool

@@ -3,18 +3,32 @@
 #include "Options.h"
 #include "driver/Reproducer.h"
 #include "tokamak/tokamak.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 
+/// "'WORD' is no command; the commands are run, compile, ..." where the first word names none; else empty.
+static std::string unknownCommand(const CLI::App &app, int argc, char **argv) {
+  char **word = std::find_if(argv + 1, argv + argc, [](const char *argument) { return argument[0] != '-'; });
+  if (!app.get_subcommands().empty() || word == argv + argc)
+    return "";
+  std::string names;
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  return "'" + std::string(*word) + "' is no command; the commands are " + names;
+}
+
 /// Parse errors end in one line and status 2; --help, --version and --list-passes in status 0.
-static int parseFault(const CLI::App &app, const CLI::ParseError &error) {
+static int parseFault(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
   if (error.get_exit_code() == 0)
     return app.exit(error);
   const CLI::App *command = &app;
   for (const CLI::App *used : app.get_subcommands())
     command = used;
-  std::string message = error.what();
+  std::string message = unknownCommand(app, argc, argv);
+  if (message.empty())
+    message = error.what();
   for (char &c : message) {
     if (c == '\n')
       c = ' ';
@@ -45,7 +59,7 @@ int main(int argc, char **argv) {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
-      exitStatus = parseFault(app, error);
+      exitStatus = parseFault(app, error, argc, argv);
     } catch (const std::bad_alloc &) {
       exitStatus = tokamak::tool::report({tokamak::StatusCode::InvalidInput, "out of memory"});
     }

@@ -6,22 +6,27 @@
 
 namespace tokamak::tool {
 
-Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std::string> &files) {
+static Result<LoadedModel> load(const ModelOptions &options, const std::vector<std::string> &files) {
   auto model = import::Model::fromFile(options.model);
   if (!model)
     return driver::toStatus(model.takeError());
   LoadedModel loaded{std::move(*model), {}, {}};
-  std::vector<ValueInfo> inputs = driver::publicValues(loaded.model->signature().inputs);
-  auto bindings = parseBindings(options.bindings, inputs);
+  const import::ModelSignature &signature = loaded.model->signature();
+  const std::vector<ValueInfo> inputs = driver::publicValues(signature.inputs),
+                               optional = driver::publicValues(signature.optionalInputs);
+  std::vector<ValueInfo> all = inputs;
+  all.insert(all.end(), optional.begin(), optional.end());
+  auto bindings = parseBindings(options.bindings, all);
   if (!bindings)
     return bindings.status();
   auto shapes = parseShapes(options.shapes, inputs);
   if (!shapes)
     return shapes.status();
 
-  auto values = readInputs(files, inputs);
+  auto values = readInputs(files, all);
   if (!values)
     return values.status();
+  bindOptional(optional, *values, *bindings);
   driver::CompileOptions &compile = loaded.options;
   std::map<std::string, Shape> given = *shapes;
   for (const NamedTensor &value : *values) {
@@ -33,7 +38,7 @@ Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std
   }
   loaded.values = std::move(*values);
   for (const NamedTensor &binding : *bindings) {
-    auto input = std::find_if(inputs.begin(), inputs.end(),
+    auto input = std::find_if(all.begin(), all.end(),
                               [&](const ValueInfo &info) { return info.name == binding.name; });
     if (llvm::Error error = driver::checkValue(*input, binding.tensor))
       return driver::toStatus(std::move(error));
@@ -45,13 +50,14 @@ Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std
     compile.import.bound[binding.name] =
         driver::toTensor(binding.tensor.type, binding.tensor.shape, binding.tensor.bytes.data());
   }
-  auto resolved = driver::resolveShapes(inputs, given);
+  auto resolved = driver::resolveShapes(driver::inputsWith(signature, compile.import.bound), given);
   if (!resolved)
     return driver::toStatus(resolved.takeError());
-  for (auto &[name, shape] : *resolved) {
+  for (auto &[name, shape] : resolved->shapes) {
     if (!compile.import.bound.count(name))
       compile.import.shapes[name] = std::move(shape);
   }
+  compile.import.assumed = std::move(resolved->assumed);
   compile.fusion = options.fusionMode();
   compile.targetCpu = options.targetCpu;
   compile.targetDescription = options.targetDescription;
@@ -63,6 +69,11 @@ Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std
   compile.timing = options.timing;
   compile.reproducerDirectory = ".";
   return loaded;
+}
+
+Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std::string> &files) {
+  Result<LoadedModel> loaded = load(options, files);
+  return loaded ? std::move(loaded) : driver::inModel(options.model, loaded.status());
 }
 
 } // namespace tokamak::tool

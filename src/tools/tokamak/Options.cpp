@@ -2,6 +2,7 @@
 #include "Options.h"
 #include "Arguments.h"
 #include "Progress.h"
+#include "driver/Shapes.h"
 #include "reference/RandomTensor.h"
 #include "rewrite/PassRunner.h"
 #include <algorithm>
@@ -79,7 +80,7 @@ void ModelOptions::addTo(CLI::App &command) {
       ->group(developer);
   command.add_option("--fuel", fuel, "Apply at most N rewrites and fusions")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(int64_t(0), int64_t(1'000'000'000)))
       ->group(developer);
   command
       .add_flag("--print-after-change", printAfterChange,
@@ -139,19 +140,24 @@ Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inpu
   Result<std::unique_ptr<Session>> session = Session::fromFile(model.model, std::move(options));
   if (!session)
     return session.status();
-  auto bindings = parseBindings(model.bindings, (*session)->inputs());
+  auto fault = [&](const Status &status) { return driver::inModel(model.model, status); };
+  std::vector<ValueInfo> all = (*session)->inputs();
+  const std::vector<ValueInfo> optional = (*session)->optionalInputs();
+  all.insert(all.end(), optional.begin(), optional.end());
+  auto bindings = parseBindings(model.bindings, all);
   if (!bindings)
-    return bindings.status();
+    return fault(bindings.status());
+  auto given = readInputs(inputs.files, all);
+  if (!given)
+    return fault(given.status());
+  bindOptional(optional, *given, *bindings);
   for (NamedTensor &binding : *bindings) {
     if (Status status = (*session)->bind(binding.name, std::move(binding.tensor)); !status.ok())
       return status;
   }
   auto shapes = parseShapes(model.shapes, (*session)->inputs());
   if (!shapes)
-    return shapes.status();
-  auto given = readInputs(inputs.files, (*session)->inputs());
-  if (!given)
-    return given.status();
+    return fault(shapes.status());
   Result<ProgramInfo> program = (*session)->prepare(*shapes, *given);
   if (!program)
     return program.status();
