@@ -43,6 +43,10 @@ bool runsByRows(Operation *op) {
   return kind && kind.getFusionKind() <= FusionKind::Broadcast;
 }
 
+bool isUsedOutside(Operation *op, const Members &members) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) { return !llvm::is_contained(members, user); });
+}
+
 /// The members as a tk.fusion in a module of its own, for the emitter to judge.
 OwningOpRef<ModuleOp> copyAsGroup(const Members &members) {
   Location loc = members.front()->getLoc();
@@ -157,6 +161,9 @@ private:
     if (!llvm::all_of(merged, runsByRows) || llvm::none_of(merged, [](Operation *op) {
           return isa<tk::ReduceOp, tk::ArgReduceOp, tk::CompositeOp>(op);
         }))
+      return std::nullopt;
+    // What nothing uses becomes no kernel.
+    if (llvm::none_of(groups[to], [&](Operation *op) { return isUsedOutside(op, groups[to]); }))
       return std::nullopt;
     if (merged.size() > mostOperators)
       return Verdict{Reason::TooManyOperators, std::to_string(merged.size()) + " operators, the limit is " +

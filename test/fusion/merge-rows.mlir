@@ -56,3 +56,12 @@ func.func @cycle(%x: tensor<40x64xf32>) -> tensor<40x64xf32> {
   %d = tk.sub %x, %a : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
   return %d : tensor<40x64xf32>
 }
+
+// What nothing uses, dead code elimination being off, merges with nothing.
+// CHECK-LABEL: func.func @dead
+// CHECK: return
+func.func @dead(%x: tensor<40x64xf32>) -> tensor<40x1xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<max>, axes = array<i64: 1>, keep_dims = true} : (tensor<40x64xf32>) -> tensor<40x1xf32>
+  %d = tk.sub %x, %s : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
+  return %s : tensor<40x1xf32>
+}

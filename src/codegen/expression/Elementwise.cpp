@@ -103,8 +103,9 @@ Value sign(ElementBuilder &e, Operation *, ValueRange x, DataType type) {
   if (isFloat(type)) {
     Value up = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, x[0], zero);
     Value down = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x[0], zero);
-    // +-0 and NaN stay what they are.
-    return b.create<arith::SelectOp>(loc, up, one, b.create<arith::SelectOp>(loc, down, minusOne, x[0]));
+    // NaN stays, both zeros become the positive one.
+    Value rest = b.create<arith::AddFOp>(loc, x[0], zero);
+    return b.create<arith::SelectOp>(loc, up, one, b.create<arith::SelectOp>(loc, down, minusOne, rest));
   }
   auto greater = isUnsigned(type) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt;
   Value up = b.create<arith::CmpIOp>(loc, greater, x[0], zero);
