@@ -12,9 +12,10 @@ namespace {
 DataType typeOf(Value value) { return *fromMlir(tk::tensorType(value).getElementType()); }
 ArrayRef<int64_t> shapeOf(Value value) { return tk::tensorType(value).getShape(); }
 
-/// A sum of `count` terms of at most `term` with error `error` each. Exact while whole numbers fit; otherwise
-/// it is off by a rounding a term at worst, in the type that sums (float32 for half types), and by that of
-/// the result.
+Bounds anything(DataType type) { return {-1e30, 1e30, 0, true}; }
+
+} // namespace
+
 Bounds sumBounds(DataType type, double count, double term, double low, double high, double error,
                  bool integral) {
   bool isHalf = type == DataType::Float16 || type == DataType::BFloat16;
@@ -27,10 +28,6 @@ Bounds sumBounds(DataType type, double count, double term, double low, double hi
         2 * (count + 2) * roundingError(sums) * most + 2 * (isHalf ? roundingError(type) : 0) * most + 1e-35;
   return {count * low, count * high, total, integral && exact};
 }
-
-Bounds anything(DataType type) { return {-1e30, 1e30, 0, true}; }
-
-} // namespace
 
 void RandomGraph::reduce() {
   Value x = value([](Value v) { return typeOf(v) != DataType::Bool; });
@@ -47,6 +44,8 @@ void RandomGraph::reduce() {
       count *= static_cast<double>(from[i]);
     }
   auto kind = static_cast<tk::ReduceKind>(pick(0, 3));
+  if (domain == Domain::Special && isFloat(type))
+    kind = chance(50) ? tk::ReduceKind::Max : tk::ReduceKind::Min;
   Bounds known = boundsOf(x), result = known;
   double most = known.magnitude();
   if (!isFloat(type)) {
@@ -88,7 +87,7 @@ void RandomGraph::softmax() {
   Value x = value([](Value v) {
     return isFloat(typeOf(v)) && tk::tensorType(v).getRank() > 0 && tk::tensorType(v).getNumElements() > 0;
   });
-  if (!x || !(x = clamp(x, -8, 8)))
+  if (!x || domain == Domain::Special || !(x = clamp(x, -8, 8)))
     return;
   DataType type = typeOf(x);
   int64_t axis = chance(60) ? tk::tensorType(x).getRank() - 1 : pick(0, tk::tensorType(x).getRank() - 1);
@@ -107,7 +106,7 @@ void RandomGraph::softmax() {
 
 void RandomGraph::matMul() {
   Value x = value([](Value v) { return typeOf(v) != DataType::Bool && tk::tensorType(v).getRank() >= 2; });
-  if (!x)
+  if (!x || domain == Domain::Special)
     return;
   DataType type = typeOf(x);
   auto left = shapeOf(x);
@@ -136,7 +135,7 @@ void RandomGraph::matMul() {
 }
 
 void RandomGraph::convolution() {
-  if (isolated)
+  if (isolated || domain == Domain::Special)
     return;
   bool transposed = chance(25);
   // Blocked values come from convolutions: prefer them, so that layouts meet.
@@ -222,7 +221,7 @@ void RandomGraph::window() {
     low.push_back(chance(50) ? 0 : pick(0, size - 1)), high.push_back(chance(50) ? 0 : pick(0, size - 1));
     taps *= static_cast<double>(size);
   }
-  bool isMax = chance(50);
+  bool isMax = domain == Domain::Special || chance(50);
   if (isMax && llvm::is_contained(shapeOf(x), 0))
     return;
   if (isMax && llvm::any_of(dilations, [](int64_t d) { return d > 1; }))

@@ -12,11 +12,8 @@ namespace {
 DataType typeOf(Value value) { return *fromMlir(tk::tensorType(value).getElementType()); }
 bool isReal(Value value) { return isFloat(typeOf(value)); }
 
-/// What a result of this size may be off by one rounding, where the two sides round different numbers.
-double jitter(DataType type, double magnitude) {
-  return (type == DataType::Float16 || type == DataType::BFloat16 ? 2 : 1) * roundingError(type) * magnitude +
-         1e-35;
-}
+/// Marks a rounded value in the domain of special values; no result is off by so little.
+constexpr double onceRounded = 1e-320;
 
 struct RealFunction {
   const char *name;
@@ -34,6 +31,11 @@ const RealFunction realFunctions[] = {
 };
 
 } // namespace
+
+double jitter(DataType type, double magnitude) {
+  return (type == DataType::Float16 || type == DataType::BFloat16 ? 2 : 1) * roundingError(type) * magnitude +
+         1e-35;
+}
 
 void RandomGraph::unary() {
   if (chance(25)) {
@@ -78,6 +80,11 @@ void RandomGraph::realFunction() {
   Value x = value(isReal);
   if (!x)
     return;
+  if (domain == Domain::Special) {
+    if (boundsOf(x).error == 0)
+      add(emit("sqrt", x), {0, 0, onceRounded, false});
+    return;
+  }
   if (chance(15)) { // rounds once, so it stays exact
     Value positive =
         add(emit("abs", x), {0, boundsOf(x).magnitude(), boundsOf(x).error, boundsOf(x).integral});
@@ -125,6 +132,10 @@ void RandomGraph::binary() {
     add(emit(op, {x, y}, attributes), whole);
     return;
   }
+  if (domain == Domain::Special) {
+    arithmetic(oneOf({"add", "sub", "mul", "div", "max", "min"}), x, y);
+    return;
+  }
   if (op == "div" || op == "mod") {
     if (op == "mod" && (boundsOf(x).error > 0 || boundsOf(y).error > 0))
       return;
@@ -144,10 +155,36 @@ void RandomGraph::binary() {
   }
   if (!x || !y)
     return;
+  if (op != "mod" && op != "pow") {
+    arithmetic(op, x, y);
+    return;
+  }
   Bounds a = boundsOf(x), c = boundsOf(y), result;
   double ma = a.magnitude(), mc = c.magnitude();
+  if (op == "mod")
+    result = {-mc - ma, mc + ma, 0, a.integral && c.integral};
+  else
+    result = {0, 64,
+              770 * a.error + 90 * c.error + jitter(type, 64) +
+                  64 * (type == DataType::Float64 ? 0x1p-50 : 0x1p-21),
+              false};
+  add(emit(op, {x, y}, attributes), result);
+}
+
+Value RandomGraph::arithmetic(StringRef op, Value x, Value y) {
+  if (!x || !y)
+    return nullptr;
+  DataType type = typeOf(x);
+  Bounds a = boundsOf(x), c = boundsOf(y), result;
+  bool selects = op == "max" || op == "min";
+  if (domain == Domain::Special && !selects) {
+    // A constant may be joined with another one, or its reciprocal taken.
+    if (a.error > 0 || c.error > 0 || x.getDefiningOp<tk::ConstantOp>() || y.getDefiningOp<tk::ConstantOp>())
+      return nullptr;
+    return add(emit(op, {x, y}), {0, 0, onceRounded, false});
+  }
+  double ma = a.magnitude(), mc = c.magnitude();
   bool integral = a.integral && c.integral;
-  bool exact = a.error == 0 && c.error == 0;
   if (op == "add")
     result = {a.low + c.low, a.high + c.high, a.error + c.error, integral};
   else if (op == "sub")
@@ -160,15 +197,10 @@ void RandomGraph::binary() {
     result = {std::max(a.low, c.low), std::max(a.high, c.high), std::max(a.error, c.error), integral};
   else if (op == "min")
     result = {std::min(a.low, c.low), std::min(a.high, c.high), std::max(a.error, c.error), integral};
-  else if (op == "mod")
-    result = {-mc - ma, mc + ma, 0, integral};
-  else
-    result = {0, 64, 770 * a.error + 90 * c.error, false};
-  if (op == "pow")
-    result.error += jitter(type, 64) + 64 * (type == DataType::Float64 ? 0x1p-50 : 0x1p-21);
-  else if (!exact)
+  // Rewrites may join it with its neighbours, which rounds in other places.
+  if (!selects && (!integral || op == "div"))
     result.error += jitter(type, result.magnitude());
-  add(emit(op, {x, y}, attributes), result);
+  return add(emit(op, {x, y}), result);
 }
 
 void RandomGraph::logical() {
@@ -247,7 +279,7 @@ void RandomGraph::cast() {
 
 void RandomGraph::batchNorm() {
   Value x = value([](Value v) { return isReal(v) && tk::tensorType(v).getRank() > 0; });
-  if (!x || isolated)
+  if (!x || isolated || domain == Domain::Special)
     return;
   auto shape = tk::tensorType(x).getShape();
   int64_t channels = shape.size() > 1 ? shape[1] : 1;

@@ -1,11 +1,11 @@
 //===- RandomGraph.h - random tk graphs whose results are known to a bound ------------------------------===//
 // Every value carries an interval that holds it and a bound on how far a correct implementation may be off.
 // The bound is 0 as long as all arithmetic is exact or rounds once (integers, selections, +, -, *, / in the
-// element type, sums of small integers); operators that jump are applied to such values only.
+// element type on whole numbers, sums of small integers); operators that jump are applied to such values
+// only.
 #pragma once
+#include "GraphCase.h"
 #include "ir/Tk.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
 #include <random>
 
 namespace tokamak::test {
@@ -22,15 +22,21 @@ class RandomGraph {
 public:
   RandomGraph(mlir::MLIRContext &context, uint64_t seed);
 
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::vector<Tensor> inputs;
-  std::vector<double> tolerances; ///< one a result
+  /// Once.
+  GraphCase take() { return {std::move(module), inputs, tolerances, signs}; }
 
 private:
   using Attributes = llvm::SmallVector<mlir::NamedAttribute>;
   using Shape = llvm::SmallVector<int64_t>;
   using Predicate = llvm::function_ref<bool(mlir::Value)>;
-  enum class Domain { Integers, Reals };
+  enum class Domain {
+    Integers,
+    Reals,
+    /// Floats are infinities, NaN, zeros of both signs, the smallest and the largest numbers. Only operators
+    /// that no rewrite may reassociate; an error above 0 marks what is rounded, so that it is not rounded
+    /// again.
+    Special
+  };
 
   // Choice.
   int64_t pick(int64_t low, int64_t high) {
@@ -68,6 +74,7 @@ private:
   mlir::Value scalar(DataType type, double value) { return constant(Tensor::scalar(type, value)); }
   /// Random elements: whole numbers of [low, high], or reals between.
   Tensor randomTensor(DataType type, llvm::ArrayRef<int64_t> shape, double low, double high, bool integral);
+  Tensor specialTensor(DataType type, llvm::ArrayRef<int64_t> shape);
   /// A constant or a new input of the function.
   mlir::Value fresh(DataType type, llvm::ArrayRef<int64_t> shape, double low, double high,
                     bool forceConstant);
@@ -80,6 +87,8 @@ private:
   /// The value with `extents` as its shape, by whatever means.
   mlir::Value partner(DataType type, llvm::ArrayRef<int64_t> extents);
   /// An operand that broadcasts against `like`, of `type`.
+  /// add, sub, mul, div, max or min of floats.
+  mlir::Value arithmetic(llvm::StringRef name, mlir::Value x, mlir::Value y);
   mlir::Value broadcastPartner(mlir::Value like, DataType type);
   mlir::Value indices(llvm::ArrayRef<int64_t> shape, int64_t extent);
   Bounds boundsOf(mlir::Value value) const;
@@ -108,6 +117,19 @@ private:
   void branch();
   void loop();
   void composite();
+  // Shapes that rewrites look for (RandomMotifs.cpp).
+  void motif();
+  void constantChain();
+  void identities();
+  void clipChain();
+  void movementChain();
+  void slicesAndConcats();
+  void castChain();
+  void sharedTerms();
+  void normalization();
+  void convolutionChain();
+  void siblings();
+  mlir::Value convolve(mlir::Value x, int64_t channels, int64_t kernel);
   /// Any of them; `anchors`, `opaque`: also the heavy ones, also those that no kernel holds.
   void anyOperator(bool anchors, bool opaque);
   void finish();
@@ -116,6 +138,10 @@ private:
   void inside(mlir::Block &block, bool isolated, llvm::function_ref<void()> body);
   mlir::Value sameTypeAs(mlir::Value value);
 
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<Tensor> inputs;
+  std::vector<double> tolerances; ///< one a result
+  bool signs = false;             ///< whether the sign of a zero is defined everywhere
   std::mt19937_64 random;
   mlir::OpBuilder b;
   mlir::Location loc;
@@ -130,5 +156,12 @@ private:
 
 /// Half the distance between neighbours, relative: 2^-24 for float32.
 double roundingError(DataType type);
+/// What a result of this size may be off by one rounding, where the two sides round different numbers.
+double jitter(DataType type, double magnitude);
+/// A sum of `count` terms of at most `term` with error `error` each. Exact while whole numbers fit; otherwise
+/// it is off by a rounding a term at worst, in the type that sums (float32 for half types), and by that of
+/// the result.
+Bounds sumBounds(DataType type, double count, double term, double low, double high, double error,
+                 bool integral);
 
 } // namespace tokamak::test

@@ -1,5 +1,6 @@
 //===- RandomGraph.cpp - random tk graphs: values, choices, the frame -----------------------------------===//
 #include "RandomGraph.h"
+#include "SpecialValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include <cmath>
@@ -32,6 +33,8 @@ Bounds typeBounds(DataType type) {
   return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1), 0, true};
 }
 
+constexpr Bounds anyFloat{-HUGE_VAL, HUGE_VAL, 0, false};
+
 DataType typeOf(Value value) { return *fromMlir(tk::tensorType(value).getElementType()); }
 
 } // namespace
@@ -53,8 +56,10 @@ double roundingError(DataType type) {
 
 RandomGraph::RandomGraph(MLIRContext &context, uint64_t seed)
     : random(seed), b(&context), loc(UnknownLoc::get(&context)) {
-  domain = chance(50) ? Domain::Integers : Domain::Reals;
+  domain = oneOf({Domain::Integers, Domain::Integers, Domain::Integers, Domain::Reals, Domain::Reals,
+                  Domain::Reals, Domain::Special});
   module = ModuleOp::create(loc);
+  signs = domain == Domain::Special;
   b.setInsertionPointToStart(module->getBody());
   auto function = b.create<func::FuncOp>(loc, "main", b.getFunctionType({}, {}));
   entry = function.addEntryBlock();
@@ -124,6 +129,9 @@ Value RandomGraph::value(Predicate fits) {
 Value RandomGraph::emit(StringRef name, ValueRange operands, const Attributes &attributes) {
   if (llvm::is_contained(operands, Value()))
     return nullptr;
+  // Of two zeros either is the larger one.
+  if (name == "max" || name == "min" || name == "reduce" || name == "window")
+    signs = false;
   auto op = tk::createChecked(b, loc, name, operands, attributes);
   if (failed(op))
     return nullptr;
@@ -175,19 +183,30 @@ Tensor RandomGraph::randomTensor(DataType type, ArrayRef<int64_t> shape, double 
   return tensor;
 }
 
+Tensor RandomGraph::specialTensor(DataType type, ArrayRef<int64_t> shape) {
+  constexpr int64_t count = 240; // all that SpecialValues.cpp lists, and some random patterns
+  Tensor all = specialValues(type, count), tensor(type, shape);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.setDouble(i, all.doubleAt(pick(0, count - 1)));
+  return tensor;
+}
+
 Value RandomGraph::fresh(DataType type, ArrayRef<int64_t> shape, double low, double high,
                          bool forceConstant) {
+  bool special = domain == Domain::Special && isFloat(type);
   bool integral = domain == Domain::Integers || !isFloat(type);
   // A composite holds no constants but scalars, and has no other inputs than its operands.
   if (isolated)
     shape = {};
-  Tensor tensor = randomTensor(type, shape, low, high, integral);
+  Tensor tensor = special ? specialTensor(type, shape) : randomTensor(type, shape, low, high, integral);
   if (isolated || forceConstant || chance(30))
     return constant(tensor);
   auto tensorType = tensor.mlirType(b.getContext());
   Value input = entry->addArgument(tensorType, loc);
   inputs.push_back(tensor);
-  bounds[input] = type == DataType::Bool ? typeBounds(type) : Bounds{low, high, 0, integral};
+  bounds[input] = special                  ? anyFloat
+                  : type == DataType::Bool ? typeBounds(type)
+                                           : Bounds{low, high, 0, integral};
   visible.insert(visible.begin(), input);
   return input;
 }
@@ -202,6 +221,11 @@ Value RandomGraph::add(Value value, Bounds known) {
     Bounds widest = typeBounds(type);
     bool fits = known.low >= widest.low && known.high <= widest.high && std::isfinite(known.low);
     bounds[value] = fits && known.high < widest.high ? Bounds{known.low, known.high, 0, true} : widest;
+    visible.push_back(value);
+    return value;
+  }
+  if (domain == Domain::Special) {
+    bounds[value] = {anyFloat.low, anyFloat.high, known.error, false};
     visible.push_back(value);
     return value;
   }
@@ -320,6 +344,9 @@ void RandomGraph::anyOperator(bool anchors, bool opaque) {
       {2, &RandomGraph::branch, Choice::Opaque},
       {3, &RandomGraph::loop, Choice::Opaque},
       {5, &RandomGraph::composite, Choice::Opaque},
+      {16, &RandomGraph::motif},
+      {8, &RandomGraph::convolutionChain, Choice::Heavy},
+      {5, &RandomGraph::siblings, Choice::Heavy},
   };
   int64_t total = 0;
   auto allowed = [&](const Choice &c) {

@@ -16,7 +16,7 @@ void RandomGraph::library() {
   Value x = value([&](Value v) {
     return typeOf(v) != DataType::Bool && tk::tensorType(v).getRank() > 0 && boundsOf(v).error == 0;
   });
-  if (!x)
+  if (!x || domain == Domain::Special)
     return;
   DataType type = typeOf(x);
   auto from = shapeOf(x);
@@ -100,7 +100,7 @@ void RandomGraph::sampling() {
     return isFloat(typeOf(v)) && typeOf(v) != DataType::BFloat16 && typeOf(v) != DataType::Float16 &&
            tk::tensorType(v).getRank() >= 3 && !llvm::is_contained(shapeOf(v), 0);
   });
-  if (!x)
+  if (!x || domain == Domain::Special)
     return;
   DataType type = typeOf(x);
   auto from = shapeOf(x);
