@@ -20,11 +20,11 @@ bool Fuel::take(llvm::StringRef what, Location loc) {
 }
 
 void RemovedLog::note(Location loc, llvm::StringRef reason, llvm::StringRef into) {
-  // An operation that nodes were merged into names them all, and so do its constants: their fate is that of
-  // the node that they were merged into, which `removedFrom` finds.
+  // An operation that nodes were merged into names them all, and so do constants that were made with it: what
+  // was merged is not folded with these.
   bool isOwn = true;
   for (const tk::OnnxNode &node : tk::onnxNodes(loc)) {
-    bool isKnown = !isOwn && into.empty() && mergedNodes.contains(node.name);
+    bool isKnown = !isOwn && reason == "folded" && mergedNodes.contains(node.name);
     isOwn = false;
     if (node.name.empty() || node.name == into || isKnown)
       continue;
