@@ -50,7 +50,7 @@ TEST(Shapes, FaultsSayWhatWasAssumed) {
   m.input("x", {std::string("N"), 3}).output("y").initializer("w", floats({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}));
   m.node("Add", {"x", "w"}, {"y"});
   EXPECT_THAT(importError(m),
-              HasSubstr("; input 'x' was taken as [1, 3], give its shape with --shape x=..."));
+              HasSubstr("; input 'x' [N, 3] was taken as [1, 3], give its shape with --shape x=..."));
 }
 
 TEST(Shapes, UnknownRank) {
