@@ -43,7 +43,7 @@ int64_t analysis::tensorBytes(Value value) {
 
 bool analysis::isFree(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() || op->hasTrait<OpTrait::IsTerminator>() ||
-         llvm::isa<tk::ReshapeOp>(op);
+         llvm::isa<tk::ReshapeOp>(op) || op->hasAttr(viewAttribute);
 }
 
 Value analysis::bufferOf(Value value) {

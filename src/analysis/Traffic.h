@@ -27,7 +27,10 @@ int64_t tensorBytes(mlir::Value value);
 /// Bytes that a kernel reads of a value through `uses`: all of it, unless every use picks a part.
 int64_t bytesReadThrough(mlir::Value value, llvm::ArrayRef<mlir::OpOperand *> uses);
 
-/// True for operations that become no kernel and move nothing: constants, reshapes (views), terminators.
+/// On a tk.fusion that needs no kernel: its result lies inside another value's memory (codegen/host/Views.h).
+inline constexpr const char *viewAttribute = "tk.view";
+
+/// True for operations that become no kernel and move nothing: constants, reshapes and other views, terminators.
 bool isFree(mlir::Operation *op);
 
 /// The value whose buffer `value` lies in: looks through reshapes, which are views outside of kernels.

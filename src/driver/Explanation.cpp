@@ -135,10 +135,10 @@ removedNodes(const import::Model &model, const llvm::StringMap<std::string> &not
         called.insert(node.take_front(at));
     }
   }
-  // What is left but makes no kernel moves nothing: a reshape between kernels, control flow that only
-  // chooses.
+  // What is left but makes no kernel moves nothing: a reshape or another view between kernels,
+  // control flow that only chooses.
   partitioned.module.get().walk([&](mlir::Operation *op) {
-    if (llvm::isa<tk::ReshapeOp, tk::IfOp, tk::LoopOp>(op)) {
+    if (llvm::isa<tk::ReshapeOp, tk::IfOp, tk::LoopOp>(op) || op->hasAttr(analysis::viewAttribute)) {
       for (const tk::OnnxNode &node : tk::onnxNodes(op->getLoc()))
         views.insert(node.name);
     }

@@ -239,6 +239,10 @@ ExplanationGraph dissolveGroups(mlir::func::FuncOp main, llvm::ArrayRef<mlir::Op
     }
     dissolve(group);
   }
+  // Views stand in the graph without a group, as reshapes do.
+  llvm::SmallVector<tk::FusionOp> views;
+  main.walk([&](tk::FusionOp view) { views.push_back(view); });
+  llvm::for_each(views, dissolve);
   return GraphBuilder(main, onnxNodes, decisions).build(groupOf, std::move(scalars), target);
 }
 

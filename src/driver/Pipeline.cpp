@@ -2,6 +2,7 @@
 #include "driver/Pipeline.h"
 #include "analysis/TargetFile.h"
 #include "codegen/expression/Register.h"
+#include "codegen/host/Views.h"
 #include "driver/Diagnostics.h"
 #include "driver/Fault.h"
 #include "driver/Reproducer.h"
@@ -147,6 +148,7 @@ llvm::Expected<PartitionedModel> partitionModel(const import::Model &model, cons
   if (llvm::Error error =
           contained(*result, options, "rewriting and fusing", [&] { return runPasses(*result, options); }))
     return std::move(error);
+  codegen::markViews(result->module->lookupSymbol<mlir::func::FuncOp>("main"), result->target);
   return result;
 }
 

@@ -11,7 +11,7 @@ namespace tokamak::driver {
 static std::vector<fusion::CostModel::Members> stepsOf(mlir::func::FuncOp program) {
   std::vector<fusion::CostModel::Members> steps;
   program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
-    if (llvm::isa<tk::FusionOp, tk::LibraryCallInterface>(op))
+    if (llvm::isa<tk::FusionOp, tk::LibraryCallInterface>(op) && !analysis::isFree(op))
       steps.push_back({op});
     return llvm::isa<tk::FusionOp, tk::CompositeOp>(op) ? mlir::WalkResult::skip()
                                                         : mlir::WalkResult::advance();

@@ -58,10 +58,11 @@ static LogicalResult joinCasts(tk::CastOp outer, PatternRewriter &rewriter) {
     rewriter.replaceOp(outer, inner.getInput());
     return success();
   }
+  Location merged = mergeLocations(inner.getLoc(), outer.getLoc());
   rewriter
       .replaceOpWithNewOp<tk::CastOp>(outer, outer.getType(), inner.getInput(), outer.getTo(),
                                       outer.getSaturate())
-      ->setLoc(mergeLocations(inner.getLoc(), outer.getLoc()));
+      ->setLoc(merged);
   return success();
 }
 

@@ -22,7 +22,8 @@ template <typename T>
 HostTensor tensor(ElementType type, Shape shape, const std::vector<T> &values) {
   HostTensor result(type, std::move(shape));
   EXPECT_EQ(result.bytes.size(), values.size() * sizeof(T));
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  if (!values.empty())
+    std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
   return result;
 }
 HostTensor floats(Shape shape, const std::vector<float> &values) {

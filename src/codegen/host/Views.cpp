@@ -1,5 +1,6 @@
 //===- Views.cpp - values that lie inside the memory of others -----------------------------------===//
 #include "codegen/host/Views.h"
+#include "analysis/Traffic.h"
 #include "mlir/IR/Iterators.h"
 
 namespace tokamak::codegen {
@@ -49,9 +50,9 @@ std::optional<int64_t> stretchAt(RankedTensorType whole, const Layout &layout, i
 }
 
 int64_t imageElements(Value value, const Layout &layout) {
+  SmallVector<int64_t> physical = layout.physicalShape(tk::tensorType(value).getShape());
   int64_t elements = 1;
-  for (int64_t extent :
-       ArrayRef<int64_t>(layout.physicalShape(tk::tensorType(value).getShape())).drop_front())
+  for (int64_t extent : ArrayRef<int64_t>(physical).drop_front())
     elements *= extent;
   return elements;
 }
@@ -161,6 +162,15 @@ void ViewAssignment::setPitches() {
     if (layout.isBlocked() && tk::tensorType(part).getDimSize(0) > 1)
       layouts.setPitch(part, imageElements(base, layouts.layoutOf(base)));
   }
+}
+
+void markViews(func::FuncOp program, const TargetDescription &target) {
+  LayoutAssignment layouts(program, target);
+  ViewAssignment views(program, layouts);
+  program.walk([&](tk::FusionOp group) {
+    if (views.isView(group))
+      group->setAttr(analysis::viewAttribute, UnitAttr::get(group.getContext()));
+  });
 }
 
 } // namespace tokamak::codegen

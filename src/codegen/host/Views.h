@@ -40,4 +40,7 @@ private:
   llvm::DenseSet<mlir::Operation *> groups;
 };
 
+/// Marks the groups that code generation for `target` will make views of.
+void markViews(mlir::func::FuncOp program, const TargetDescription &target);
+
 } // namespace tokamak::codegen

@@ -1,7 +1,6 @@
 //===- WeightStore.cpp - the constants of a program
 //---------------------------------------------------------===//
 #include "codegen/host/WeightStore.h"
-#include <cstring>
 #include <string_view>
 
 namespace tokamak::codegen {
@@ -12,7 +11,7 @@ int64_t WeightStore::add(const Tensor &tensor) {
   auto [first, last] = known.equal_range(hash);
   for (auto it = first; it != last; ++it)
     if (it->second.second == content.size() &&
-        std::memcmp(bytes.data() + it->second.first, content.data(), content.size()) == 0)
+        std::string_view(bytes).substr(static_cast<std::size_t>(it->second.first), content.size()) == content)
       return it->second.first;
   bytes.resize((bytes.size() + 63) / 64 * 64);
   auto offset = static_cast<int64_t>(bytes.size());
