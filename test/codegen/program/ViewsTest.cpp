@@ -110,7 +110,7 @@ TEST(Views, SlicesOfAConvolution) {
     return %d, %e : tensor<2x16x5x3xf32>, tensor<2x16x5x3xf32>)";
   EXPECT_EQ(
       kernelsOf({.text = twoConvolutions(2, 64, 16, "(tensor<2x16x5x3xf32>, tensor<2x16x5x3xf32>)", rest)}),
-      4U);
+      3U);
 }
 
 TEST(Views, RowMajorSlicesAndConcats) {
