@@ -3,6 +3,7 @@
 #include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
 #include "codegen/kernel/AnchorEstimate.h"
+#include "fusion/CandidateGroup.h"
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupWork.h"
 #include "fusion/Groups.h"
@@ -81,6 +82,13 @@ public:
     }
   }
 
+  /// For all elements of a kernel that is emitted as a whole to see what it costs.
+  void addWhole(const codegen::ExpressionCost &whole) {
+    emittedWhole = true;
+    cost.elementwise += cycles(whole.cycles + whole.loads * loadCycles +
+                               whole.gathers * static_cast<double>(target.lanes()) * gatherCycles);
+  }
+
   void finish(llvm::ArrayRef<analysis::KernelOperands::Buffer> writes) {
     double results = 0;
     for (const auto &write : writes) {
@@ -123,6 +131,20 @@ private:
     default:
       cost.anchor += flops / (target.peakFlops * share);
     }
+    // What the first level keeps is not read again from beyond it.
+    auto again = [&](Value operand, int64_t tiles, int64_t bytesOfTile) {
+      const int64_t bytes = analysis::tensorBytes(operand);
+      return bytesOfTile > target.l1Bytes ? (tiles - 1) * bytes : 0;
+    };
+    constexpr auto l2 = static_cast<size_t>(MemoryLevel::L2);
+    Value input = work.op->getOperand(0);
+    cost.again.read[l2] += again(input, estimate.vectorTiles, analysis::tensorBytes(input));
+    if (work.op->getNumOperands() > 1) {
+      Value weight = work.op->getOperand(1);
+      cost.again.weights[l2] +=
+          again(weight, estimate.positionTiles,
+                analysis::tensorBytes(weight) / std::max<int64_t>(estimate.vectorTiles, 1));
+    }
     hasAnchor = true;
     cost.tasks = std::max(cost.tasks, estimate.tasks);
     accumulators = std::max(accumulators, estimate.accumulators);
@@ -142,9 +164,10 @@ private:
     const auto lanes = static_cast<double>(target.lanes());
     const double loads =
         outside * (expression.loads * loadCycles + expression.gathers * lanes * gatherCycles);
-    cost.elementwise += cycles((expression.cycles + loads) * vectors(work.evaluations));
+    if (!emittedWhole)
+      cost.elementwise += cycles((expression.cycles + loads) * vectors(work.evaluations));
     // Where a reader picks lane by lane, so do the loads behind it.
-    if (expression.gathers == 0)
+    if (expression.gathers == 0 && !emittedWhole)
       cost.elementwise += cycles(static_cast<double>(work.fullFromMemory) * gatherCycles *
                                  std::min(work.scattered, work.evaluations));
     expressionInstructions += expression.instructions;
@@ -154,7 +177,7 @@ private:
   const TargetDescription &target;
   GroupCost &cost;
   double computed = 0, needed = 0;
-  bool hasAnchor = false;
+  bool hasAnchor = false, emittedWhole = false;
   std::optional<int64_t> rows; ///< of a kernel that reduces: what its reductions keep
   int64_t accumulators = 0, expressionInstructions = 0, longestExpression = 0;
 };
@@ -178,7 +201,8 @@ size_t identityOf(Operation *op) {
 }
 
 analysis::KernelOperands operandsOf(llvm::ArrayRef<Operation *> members) {
-  return members.size() == 1 ? analysis::operandsOf(members.front()) : analysis::operandsOf(members);
+  const bool isGroup = members.size() == 1 && llvm::isa<tk::FusionOp>(members.front());
+  return isGroup ? analysis::operandsOf(members.front()) : analysis::operandsOf(members);
 }
 
 } // namespace
@@ -211,6 +235,30 @@ const codegen::ExpressionCost &CostModel::expressionOf(Operation *op) const {
   return entry->second;
 }
 
+/// Whether the operators move elements between indices, and none has loops of its own: what such a kernel
+/// picks and repeats follows from all of them together.
+static bool movesOnly(llvm::ArrayRef<Operation *> members) {
+  bool moves = false, loops = false;
+  for (Operation *member : members)
+    member->walk([&](Operation *op) {
+      if (op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>() ||
+          op->hasTrait<OpTrait::ConstantLike>())
+        return;
+      const FusionKind kind = analysis::kindOf(op);
+      moves |= kind == FusionKind::Injective || kind == FusionKind::Tuple;
+      loops |= kind == FusionKind::Reduction || kind == FusionKind::Anchor || kind == FusionKind::Opaque ||
+               !llvm::isa<tk::TensorExpressionInterface>(op);
+    });
+  return moves && !loops;
+}
+
+codegen::ExpressionCost CostModel::wholeOf(llvm::ArrayRef<Operation *> members) const {
+  if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
+    return codegen::pointwiseCost(group, target);
+  OwningOpRef<ModuleOp> copy = copyAsGroup(members);
+  return codegen::pointwiseCost(*copy->getOps<tk::FusionOp>().begin(), target);
+}
+
 GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::LevelTraffic &traffic) const {
   GroupCost cost;
   cost.traffic = traffic;
@@ -218,6 +266,8 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
     return cost;
 
   Pricing pricing(target, cost);
+  if (movesOnly(members))
+    pricing.addWhole(wholeOf(members));
   auto isExpression = [](Operation *op) {
     const FusionKind kind = analysis::kindOf(op);
     return kind != FusionKind::Anchor && kind != FusionKind::Reduction && kind != FusionKind::Opaque;

@@ -27,8 +27,11 @@ struct GroupCost {
   int64_t flops = 0;
   /// Elements computed over elements that would be if each value were computed once; 1 without recomputation.
   double recomputation = 1;
-  int64_t instructions = 0; ///< written out around the anchor's or the nest's innermost loop
-  analysis::LevelTraffic traffic;
+  int64_t instructions = 0;       ///< written out around the anchor's or the nest's innermost loop
+  analysis::LevelTraffic traffic; ///< each operand and result once
+  /// What an anchor reads again and again while it works: from the second level, since its tiles are cut for
+  /// that. The efficiency of its family holds the time.
+  analysis::LevelTraffic again;
   std::string refusal; ///< why there can be no such kernel, in a few words; empty where there can
 
   double compute() const { return anchor + elementwise; }
@@ -60,6 +63,7 @@ public:
 
 private:
   GroupCost price(llvm::ArrayRef<mlir::Operation *> members, const analysis::LevelTraffic &traffic) const;
+  codegen::ExpressionCost wholeOf(llvm::ArrayRef<mlir::Operation *> members) const;
   const codegen::ExpressionCost &expressionOf(mlir::Operation *op) const;
 
   TargetDescription target;

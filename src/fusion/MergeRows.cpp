@@ -6,6 +6,7 @@
 #include "analysis/Blocks.h"
 #include "codegen/expression/Register.h"
 #include "codegen/kernel/RowEstimate.h"
+#include "fusion/CandidateGroup.h"
 #include "fusion/EmissionLimits.h"
 #include "fusion/Groups.h"
 #include "fusion/NodeNames.h"
@@ -15,7 +16,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "rewrite/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -45,45 +45,6 @@ bool runsByRows(Operation *op) {
 
 bool isUsedOutside(Operation *op, const Members &members) {
   return llvm::any_of(op->getUsers(), [&](Operation *user) { return !llvm::is_contained(members, user); });
-}
-
-/// The members as a tk.fusion in a module of its own, for the emitter to judge.
-OwningOpRef<ModuleOp> copyAsGroup(const Members &members) {
-  Location loc = members.front()->getLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  llvm::SmallPtrSet<Operation *, 16> inside(members.begin(), members.end());
-  llvm::SetVector<Value> inputs, outputs, scalars;
-  for (Operation *op : members) {
-    for (Value operand : op->getOperands()) {
-      Operation *definition = operand.getDefiningOp();
-      if (isa_and_nonnull<tk::ConstantOp>(definition) && tk::tensorType(operand).getNumElements() == 1)
-        scalars.insert(operand);
-      else if (!inside.contains(definition))
-        inputs.insert(operand);
-    }
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
-        outputs.insert(result);
-  }
-  auto types = llvm::to_vector(llvm::map_range(inputs, [](Value v) { return v.getType(); }));
-  auto unknown = builder.create<UnrealizedConversionCastOp>(loc, types, ValueRange());
-  auto group = builder.create<tk::FusionOp>(loc, ValueRange(outputs.getArrayRef()).getTypes(),
-                                            unknown.getResults(), builder.getStringAttr("candidate"));
-  Block &body = group.getBody().emplaceBlock();
-  IRMapping mapping;
-  for (Value input : inputs)
-    mapping.map(input, body.addArgument(input.getType(), loc));
-  builder.setInsertionPointToStart(&body);
-  for (Value scalar : scalars)
-    builder.clone(*scalar.getDefiningOp(), mapping);
-  for (Operation *op : members)
-    builder.clone(*op, mapping);
-  llvm::SmallVector<Value> yielded;
-  for (Value output : outputs)
-    yielded.push_back(mapping.lookup(output));
-  builder.create<tk::YieldOp>(loc, yielded);
-  return module;
 }
 
 /// The groups of one block while they merge.
@@ -150,7 +111,7 @@ private:
   }
 
   codegen::RowEstimate estimate(const Members &members) {
-    OwningOpRef<ModuleOp> copy = copyAsGroup(members);
+    OwningOpRef<ModuleOp> copy = fusion::copyAsGroup(members);
     return codegen::estimateRows(*copy->getOps<tk::FusionOp>().begin(), target);
   }
 

@@ -105,6 +105,36 @@ TEST_F(CostModelTest, ConvolutionsGoByTheirFamilyAndFill) {
   EXPECT_NEAR(depthwise.anchor, static_cast<double>(depthwise.flops) / (target.peakFlops * 0.2), 1e-9);
 }
 
+TEST_F(CostModelTest, AnchorsReadTheirOperandsAgain) {
+  const auto l2 = static_cast<size_t>(MemoryLevel::L2);
+  // 800 kB of input once for each tile of output channels; a tile's weights, 74 kB, once for each tile of
+  // positions.
+  GroupCost large = costOf({at(parse(convolution(64, 64, 56, 3)), 1)});
+  const int64_t input = 64 * 56 * 56 * 4, weights = 64 * 64 * 9 * 4;
+  EXPECT_GE(large.again.read[l2], input);
+  EXPECT_EQ(large.again.read[l2] % input, 0);
+  EXPECT_GE(large.again.weights[l2], 10 * weights);
+  EXPECT_EQ(large.again.weights[l2] % weights, 0);
+  EXPECT_EQ(large.traffic.total(), 2 * input + weights);
+  // The first level keeps all of this one.
+  GroupCost small = costOf({at(parse(convolution(16, 16, 8, 1)), 1)});
+  EXPECT_EQ(small.again.total(), 0);
+}
+
+TEST_F(CostModelTest, WhatIsPickedOnTheWayIsSeenAsAWhole) {
+  // Each alone is a copy from neighbours to neighbours; together every lane reads another element.
+  mlir::Block &block = parse(R"(
+    func.func @main(%x: tensor<64x20xf32>) -> tensor<64x160xf32> {
+      %0 = tk.reshape %x {shape = array<i64: 64, 20, 1>} : (tensor<64x20xf32>) -> tensor<64x20x1xf32>
+      %1 = tk.broadcast %0 {shape = array<i64: 64, 20, 8>} : (tensor<64x20x1xf32>) -> tensor<64x20x8xf32>
+      %2 = tk.reshape %1 {shape = array<i64: 64, 160>} : (tensor<64x20x8xf32>) -> tensor<64x160xf32>
+      return %2 : tensor<64x160xf32>
+    })");
+  GroupCost repeated = costOf({at(block, 0), at(block, 1), at(block, 2)});
+  GroupCost copied = costOf("tk.neg %x : (X) -> X", "tensor<64x160xf32>");
+  EXPECT_GT(repeated.elementwise, 8 * copied.elementwise);
+}
+
 TEST_F(CostModelTest, WeightsComeFromBeyondTheCaches) {
   mlir::Block &block = parse(R"(
     func.func @main(%x: tensor<1x4096xf32>) -> tensor<1x4096xf32> {

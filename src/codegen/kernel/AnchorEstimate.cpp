@@ -34,6 +34,8 @@ void fill(AnchorEstimate &estimate, const TileProblem &problem, int64_t used,
           const TargetDescription &target) {
   RegisterTile tile = chooseTile(problem, target);
   estimate.accumulators = tile.positions() * tile.vectors;
+  estimate.vectorTiles = ceilDiv(problem.vectors, tile.vectors);
+  estimate.positionTiles = ceilDiv(problem.rows, tile.rows) * ceilDiv(problem.columns, tile.columns);
   const double issued = static_cast<double>(estimate.accumulators) / 2; // two multiply-adds a cycle
   estimate.filled = issued / stepCycles(tile.positions(), tile.vectors, target) * static_cast<double>(used) /
                     static_cast<double>(problem.vectors * target.lanes());

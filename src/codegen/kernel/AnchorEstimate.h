@@ -21,6 +21,9 @@ struct AnchorEstimate {
   double filled = 1;
   int64_t accumulators = 1; ///< registers that the epilogue finds live
   int64_t tasks = 1;        ///< for threads to share
+  // The first operand is read once for each tile of the vector axis, the second once for each tile of
+  // positions.
+  int64_t vectorTiles = 1, positionTiles = 1;
 };
 
 /// `op` is of kind anchor, a composite is not. `constantWeight`: its second operand is known when compiling.

@@ -1,6 +1,7 @@
 //===- ExpressionCost.cpp - what computing one element of an operator takes ---------------------===//
 #include "codegen/kernel/ExpressionCost.h"
 #include "codegen/expression/ElementBuilder.h"
+#include "codegen/kernel/KernelBody.h"
 #include "codegen/kernel/ScratchFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -61,25 +62,22 @@ double registerCycles(Operation *op, const TargetDescription &target) {
       });
 }
 
-/// Emits the elements of the result of `op` at `index`, its operands in memory.
-void emitElement(ElementBuilder &e, Operation *op, ArrayRef<Index> index) {
-  for (Value operand : op->getOperands()) {
-    auto type = tk::tensorType(operand);
-    if (operand.getDefiningOp<tk::ConstantOp>() && type.getNumElements() == 1)
-      continue; // becomes an immediate
-    // A pointer that nobody follows: the code is never lowered.
-    e.bindBuffer(operand, Buffer{e.indexConstant(0), *fromMlir(type.getElementType()),
-                                 SmallVector<int64_t>(type.getShape())});
-  }
-  e.element(op->getResult(0), index);
+/// Lets the builder find `value` in memory.
+void bindMemory(ElementBuilder &e, Value value) {
+  auto type = tk::tensorType(value);
+  // A pointer that nobody follows: the code is never lowered.
+  e.bindBuffer(value, Buffer{e.indexConstant(0), *fromMlir(type.getElementType()),
+                             SmallVector<int64_t>(type.getShape())});
 }
 
-/// With the last `collapsed` axes of the result as one loop by vectors, the others as loops around it.
-ExpressionCost costInNest(Operation *op, size_t collapsed, const TargetDescription &target) {
-  auto shape = tk::tensorType(op->getResult(0)).getShape();
-  ScratchFunction scratch(op->getContext(), op->getLoc());
+/// For `lanes` elements of `result`, with its last `collapsed` axes as one loop by vectors, the others as
+/// loops around it; `bind` says what lies in memory.
+ExpressionCost costInNest(Value result, size_t collapsed, const TargetDescription &target,
+                          llvm::function_ref<void(ElementBuilder &)> bind) {
+  auto shape = tk::tensorType(result).getShape();
+  ScratchFunction scratch(result.getContext(), result.getLoc());
   IndexSpace space;
-  ElementBuilder e(scratch.builder, op->getLoc(), space, target.lanes());
+  ElementBuilder e(scratch.builder, result.getLoc(), space, target.lanes());
   Value unknown = e.indexConstant(0);
   SmallVector<Index> index;
   for (int64_t extent : shape.drop_back(collapsed))
@@ -91,7 +89,8 @@ ExpressionCost costInNest(Operation *op, size_t collapsed, const TargetDescripti
   Index vector = vectors == 1 ? Index(0) : space.uniform(unknown, 0, vectors - 1);
   Index position = space.add(space.scale(vector, target.lanes()), e.laneIndex());
   llvm::append_range(index, delinearize(space, position, shape.take_back(collapsed)));
-  emitElement(e, op, index);
+  bind(e);
+  e.element(result, index);
 
   ExpressionCost cost;
   scratch.module->walk([&](Operation *emitted) {
@@ -114,13 +113,13 @@ ExpressionCost costInNest(Operation *op, size_t collapsed, const TargetDescripti
   return cost;
 }
 
-} // namespace
-
-ExpressionCost expressionCost(Operation *op, const TargetDescription &target) {
-  auto type = tk::tensorType(op->getResult(0));
+/// In the nest of loops that has the fewest accesses.
+ExpressionCost costOf(Value result, const TargetDescription &target,
+                      llvm::function_ref<void(ElementBuilder &)> bind) {
+  auto type = tk::tensorType(result);
   if (type.getNumElements() == 0)
     return {};
-  op->getContext()
+  result.getContext()
       ->loadDialect<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
                     vector::VectorDialect>();
   ExpressionCost best;
@@ -128,11 +127,39 @@ ExpressionCost expressionCost(Operation *op, const TargetDescription &target) {
     return cost.loads + static_cast<double>(target.lanes()) * cost.gathers;
   };
   for (int64_t collapsed = std::min<int64_t>(1, type.getRank()); collapsed <= type.getRank(); ++collapsed) {
-    ExpressionCost cost = costInNest(op, static_cast<size_t>(collapsed), target);
+    ExpressionCost cost = costInNest(result, static_cast<size_t>(collapsed), target, bind);
     if (collapsed <= 1 || accesses(cost) < accesses(best))
       best = cost;
   }
   return best;
+}
+
+} // namespace
+
+ExpressionCost expressionCost(Operation *op, const TargetDescription &target) {
+  return costOf(op->getResult(0), target, [&](ElementBuilder &e) {
+    for (Value operand : op->getOperands()) // numbers become immediates
+      if (!operand.getDefiningOp<tk::ConstantOp>() || tk::tensorType(operand).getNumElements() != 1)
+        bindMemory(e, operand);
+  });
+}
+
+ExpressionCost pointwiseCost(tk::FusionOp group, const TargetDescription &target) {
+  KernelBody body(group);
+  ExpressionCost sum;
+  for (Value result : body.results()) {
+    ExpressionCost cost = costOf(result, target, [&](ElementBuilder &e) {
+      for (Value argument : body.arguments())
+        bindMemory(e, argument);
+    });
+    const double vectors =
+        static_cast<double>(tk::tensorType(result).getNumElements()) / static_cast<double>(target.lanes());
+    sum.cycles += cost.cycles * vectors;
+    sum.loads += cost.loads * vectors;
+    sum.gathers += cost.gathers * vectors;
+    sum.instructions += cost.instructions;
+  }
+  return sum;
 }
 
 } // namespace tokamak::codegen

@@ -1,6 +1,7 @@
 //===- ExpressionCost.h - what computing one element of an operator takes -----------------------===//
 #pragma once
 #include "analysis/TargetDescription.h"
+#include "ir/Tk.h"
 #include "mlir/IR/Operation.h"
 
 namespace tokamak::codegen {
@@ -17,5 +18,9 @@ struct ExpressionCost {
 /// `op` has an element expression and no loop of its own (no reduction, no anchor). Constants of one element
 /// are no loads.
 ExpressionCost expressionCost(mlir::Operation *op, const TargetDescription &target);
+
+/// The same for all elements of all results of a group without reductions and anchors, emitted as one kernel:
+/// what is picked, repeated or selected on the way shows only there.
+ExpressionCost pointwiseCost(tk::FusionOp group, const TargetDescription &target);
 
 } // namespace tokamak::codegen
