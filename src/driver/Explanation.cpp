@@ -92,6 +92,7 @@ static analysis::Traffic totals(mlir::ModuleOp module) {
 static void addUp(llvm::ArrayRef<Prediction> steps, analysis::LevelTraffic &levels, double &seconds) {
   for (const Prediction &step : steps) {
     levels += step.cost.traffic.times(step.calls);
+    levels += step.cost.again.times(step.calls);
     seconds += static_cast<double>(step.calls) * step.cost.seconds();
   }
 }
@@ -207,7 +208,7 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
   const int64_t threads = options.threads;
   std::vector<Prediction> steps = predictSteps(*partitioned->module, explanation.target, threads);
   for (auto [group, step] : llvm::zip_equal(explanation.groups, steps))
-    group.cost = step.cost;
+    group.cost = step.cost, group.levels = step.cost.traffic, group.levels += step.cost.again;
   addUp(steps, explanation.fusedLevels, explanation.fusedSeconds);
   addUp(predictSteps(*unfused->module, explanation.target, threads), explanation.unfusedLevels,
         explanation.unfusedSeconds);

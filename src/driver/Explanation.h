@@ -14,7 +14,8 @@ struct GroupReport {
   std::vector<std::string> inputs, outputs; ///< ONNX value names; weights are not listed
   analysis::Traffic traffic;
   analysis::Traffic apart;            ///< the sum if each of its operators were a kernel
-  analysis::LevelTraffic apartLevels; ///< the same by memory level
+  analysis::LevelTraffic levels;      ///< by memory level, with what is read again and again
+  analysis::LevelTraffic apartLevels; ///< the same if each of its operators were a kernel
   fusion::GroupCost cost;             ///< what the model expects of it, its traffic by memory level included
 };
 

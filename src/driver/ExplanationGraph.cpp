@@ -2,6 +2,7 @@
 #include "driver/ExplanationGraph.h"
 #include "analysis/PostDominatorTree.h"
 #include "driver/ValueNames.h"
+#include "fusion/CostModel.h"
 #include "fusion/NodeNames.h"
 #include "ir/Tk.h"
 #include "llvm/ADT/DenseSet.h"
@@ -152,16 +153,15 @@ void GraphBuilder::addTree(mlir::Block &block) {
 
 /// From which levels the bytes of each operator come where all of them are kernels.
 void GraphBuilder::addLevels(llvm::ArrayRef<mlir::Operation *> operators, const TargetDescription &target) {
-  std::vector<mlir::Operation *> kernels;
-  std::vector<analysis::KernelOperands> operands;
-  for (mlir::Operation *op : operators) {
-    if (analysis::isFree(op) || llvm::isa<tk::IfOp, tk::LoopOp>(op))
-      continue;
-    kernels.push_back(op);
-    operands.push_back(analysis::operandsOf(llvm::ArrayRef(op)));
+  std::vector<fusion::CostModel::Members> kernels;
+  for (mlir::Operation *op : operators)
+    if (!analysis::isFree(op) && !llvm::isa<tk::IfOp, tk::LoopOp>(op))
+      kernels.push_back({op});
+  for (auto [kernel, cost] : llvm::zip_equal(kernels, fusion::CostModel(target).program(kernels))) {
+    analysis::LevelTraffic &levels = graph.nodes[index[kernel.front()]].levels;
+    levels = cost.traffic;
+    levels += cost.again;
   }
-  for (auto [op, levels] : llvm::zip_equal(kernels, analysis::levelTraffic(operands, target)))
-    graph.nodes[index[op]].levels = levels;
 }
 
 ExplanationGraph GraphBuilder::build(const llvm::DenseMap<mlir::Operation *, size_t> &groupOf,

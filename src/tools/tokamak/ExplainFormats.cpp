@@ -70,7 +70,7 @@ std::string explanationText(const std::string &model, const std::string &fusion,
                         fmt::join(group.outputs, ", "), bytesText(group.traffic.bytesRead),
                         bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
     text += fmt::format("        modelled {:.1f} us; {}; apart {}\n", group.cost.seconds() * 1e6,
-                        levelsText(group.cost.traffic), levelsText(group.apartLevels));
+                        levelsText(group.levels), levelsText(group.apartLevels));
   }
 
   std::map<std::string, std::string> legend;
@@ -172,7 +172,7 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                               {"weight_bytes", group.traffic.weightBytes},
                               {"flops", group.traffic.flops},
                               {"apart", totalsJson(group.apart)},
-                              {"levels", levelsJson(group.cost.traffic)},
+                              {"levels", levelsJson(group.levels)},
                               {"apart_levels", levelsJson(group.apartLevels)},
                               {"modelled", costJson(group.cost)}});
   }
