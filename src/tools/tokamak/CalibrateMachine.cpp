@@ -165,7 +165,8 @@ struct Meeting {
   int64_t wanted = 0;
 };
 
-/// A task that waits until every thread has one, so that none does two. Not for ever: the pool promises nothing.
+/// A task that waits until every thread has one, so that none does two. Not for ever: the pool promises
+/// nothing.
 void meet(void *const *buffers, int64_t begin, int64_t end, void *) {
   auto *meeting = static_cast<Meeting *>(buffers[0]);
   const int64_t now = meeting->arrived.fetch_add(end - begin) + end - begin;
@@ -186,10 +187,11 @@ double measureDispatch(int threads, double fallback) {
   meeting.wanted = threads;
   void *buffers[] = {&meeting};
   constexpr int dispatches = 20;
-  return shortest(0.1, [&] {
-           for (int i = 0; i < dispatches; ++i)
-             tk_parallel_for(&context, meet, buffers, threads);
-         }) /
+  return shortest(0.1,
+                  [&] {
+                    for (int i = 0; i < dispatches; ++i)
+                      tk_parallel_for(&context, meet, buffers, threads);
+                  }) /
          dispatches;
 }
 
