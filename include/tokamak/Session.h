@@ -125,6 +125,9 @@ struct SessionOptions {
   bool profile = false;           ///< measure kernels, see Session::kernelTimes
   std::vector<std::string> rules; ///< files of rewrite rules (docs/rules.md), or names of shipped ones
   bool trustRules = false;        ///< do not compare rules with the reference evaluator
+  /// Names of rewrites to apply wherever they are legal, whatever they cost; some of them hold for finite
+  /// values only (docs/rewrite-search.md). Fusion::Full.
+  std::vector<std::string> forcedRewrites;
 
   // For finding faults.
   std::vector<std::string> disabledPasses;        ///< by name, as `tokamak run --list-passes` prints them

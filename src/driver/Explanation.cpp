@@ -202,6 +202,7 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
     explanation.groups.push_back(report(op, static_cast<int64_t>(explanation.groups.size()), names, noted));
   explanation.removed = removedNodes(model, noted, *partitioned, explanation.groups);
   explanation.decisions = partitioned->decisions.decisions;
+  explanation.searches = partitioned->searches;
   explanation.fused = totals(*partitioned->module);
   explanation.unfused = totals(*unfused->module);
   explanation.target = partitioned->target;

@@ -24,6 +24,7 @@ struct Explanation {
   int64_t onnxNodes = 0;           ///< of the file, subgraphs included, Constant nodes not
   std::vector<GroupReport> groups; ///< in the order in which they run; bodies of control flow in place
   std::vector<Decision> decisions;
+  std::vector<SearchReport> searches; ///< where rewrite-search changed the graph
   /// ONNX node -> "folded", "dead", "identity" or "merged into NAME", in the order of the file: every node
   /// that is in no group. Those of a branch that is not taken are dead.
   std::vector<std::pair<std::string, std::string>> removed;

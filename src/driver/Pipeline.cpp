@@ -79,6 +79,7 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   passes.disabledPasses = options.disabledPasses;
   passes.rules = options.rules;
   passes.trustRules = options.trustRules;
+  passes.forcedRewrites = options.forcedRewrites;
   passes.target = result.target;
   passes.fuel = options.fuel;
   passes.printAfterChange = options.printAfterChange;
@@ -87,6 +88,7 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   passes.removed = &result.removed;
   passes.fuelUsed = &result.applications;
   passes.lastApplied = &result.lastApplied;
+  passes.searches = &result.searches;
   bool isInputFault = false;
   passes.inputFault = &isInputFault;
   if (mlir::failed(runPipeline(*result.module, passes))) {

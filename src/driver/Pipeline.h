@@ -22,7 +22,8 @@ struct CompileOptions {
   std::vector<std::string> disabledPasses;
   std::vector<std::string> rules; ///< see SessionOptions
   bool trustRules = false;
-  int64_t fuel = -1; ///< rewrites and fusions applied at most; -1: all
+  std::vector<std::string> forcedRewrites; ///< see SessionOptions
+  int64_t fuel = -1;                       ///< rewrites and fusions applied at most; -1: all
   bool printAfterChange = false;
   bool timing = false;
   std::string reproducerDirectory; ///< a fault of ours leaves tokamak-crash-*.mlir there; empty: nowhere
@@ -44,6 +45,7 @@ struct PartitionedModel {
   DecisionLog decisions;
   int64_t applications = 0;                                 ///< rewrites and merges applied, in units of fuel
   std::string lastApplied;                                  ///< see PipelineOptions
+  std::vector<SearchReport> searches;                       ///< where rewrite-search changed the graph
   std::vector<std::pair<std::string, std::string>> removed; ///< ONNX node, why it is not in any group
 };
 

@@ -42,6 +42,10 @@ std::string writeReproducer(mlir::ModuleOp module, const CompileOptions &options
     os << " disable=";
     llvm::interleave(options.disabledPasses, os, ",");
   }
+  if (!options.forcedRewrites.empty()) {
+    os << " force-rewrite=";
+    llvm::interleave(options.forcedRewrites, os, ",");
+  }
   os << " target-cpu=" << options.targetCpu;
   if (!options.targetDescription.empty())
     os << " target-description=" << options.targetDescription;

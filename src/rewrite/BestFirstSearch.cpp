@@ -1,6 +1,6 @@
 //===- BestFirstSearch.cpp - sequences of rewrites that lower the cost ----------------------------------===//
-// Graphs are small (a neighbourhood) and rewrites keep weights as expressions of the old ones, so a state is a
-// copied function. States are told apart by their text, in which large constants are left out.
+// Graphs are small (a neighbourhood) and rewrites keep weights as expressions of the old ones, so a state is
+// a copied function. States are told apart by their text, in which large constants are left out.
 #include "rewrite/BestFirstSearch.h"
 #include "fusion/NodeNames.h"
 #include "mlir/IR/IRMapping.h"
@@ -17,10 +17,12 @@ namespace {
 
 Block &blockOf(ModuleOp module) { return module.getBody()->front().getRegion(0).front(); }
 
-std::string textOf(ModuleOp module) {
+std::string printed(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream, OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  // In local scope, since a module's print encodes the resources that it leaves out.
+  module->print(stream,
+                OpPrintingFlags().useLocalScope().elideLargeElementsAttrs().elideLargeResourceString());
   return text;
 }
 
@@ -56,8 +58,7 @@ struct SearchState {
 
 class Search {
 public:
-  Search(const TargetDescription &target, int64_t bound,
-         llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed)
+  Search(const TargetDescription &target, int64_t bound, IsAllowedFn isAllowed)
       : target(target), bound(bound), isAllowed(isAllowed) {}
 
   SearchResult run(ModuleOp start) {
@@ -67,14 +68,14 @@ public:
       frontier.pop();
       expand(cheapest);
     }
-    const auto *best = llvm::min_element(
-        states, [](const auto &a, const auto &b) { return a->cost < b->cost; });
+    const auto *best =
+        llvm::min_element(states, [](const auto &a, const auto &b) { return a->cost < b->cost; });
     return {static_cast<int64_t>(states.size()), states.front()->cost, (*best)->cost, (*best)->steps};
   }
 
 private:
   void enter(OwningOpRef<ModuleOp> module, std::vector<SearchStep> steps) {
-    if (!seen.insert(textOf(*module)).second)
+    if (!seen.insert(printed(*module)).second)
       return;
     const double cost = graphCost(*module, target);
     frontier.push({-cost, states.size()});
@@ -92,8 +93,7 @@ private:
           return;
         if (!isAllowed(*rewrite, site))
           continue;
-        SearchStep step{rewrite, llvm::map_to_vector<4>(site, [&](Operation *op) { return places[op]; }),
-                        fusion::nodeName(site.front())};
+        SearchStep step{rewrite, llvm::map_to_vector<4>(site, [&](Operation *op) { return places[op]; })};
         OwningOpRef<ModuleOp> next = states[number]->module->clone();
         applyStep(*rewrite, siteAt(blockOf(*next), step.site));
         std::vector<SearchStep> steps = states[number]->steps;
@@ -105,7 +105,7 @@ private:
 
   const TargetDescription &target;
   int64_t bound;
-  llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed;
+  IsAllowedFn isAllowed;
   llvm::SmallVector<std::unique_ptr<SearchState>> states;
   std::priority_queue<std::pair<double, size_t>> frontier; ///< negative cost, state
   llvm::StringSet<> seen;
@@ -113,29 +113,34 @@ private:
 
 } // namespace
 
+std::string rewrite::textOf(const GraphCopy &graph) { return printed(graph.module.get()); }
+
 SearchResult rewrite::searchRewrites(const GraphCopy &start, const TargetDescription &target, int64_t bound,
-                                     llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed) {
+                                     IsAllowedFn isAllowed) {
   return Search(target, bound, isAllowed).run(*start.module);
 }
 
-size_t rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps, PassState &state,
-                            llvm::StringRef pass, llvm::function_ref<void(Operation *)> erased) {
+std::vector<std::string> rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps,
+                                              PassState &state, llvm::StringRef pass, IsAllowedFn isAllowed,
+                                              llvm::function_ref<void(Operation *)> erased) {
   // Each step is taken on the copy as well, which tells the originals of what the next one takes apart.
   llvm::DenseMap<Operation *, Operation *> originals = std::move(start.originals);
   Block &block = start.block();
-  for (auto [number, step] : llvm::enumerate(steps)) {
+  std::vector<std::string> applied;
+  for (const SearchStep &step : steps) {
     Site copied = siteAt(block, step.site);
     if (!llvm::all_of(copied, [&](Operation *op) { return originals.contains(op); }))
-      return number;
+      break;
     Site own = llvm::map_to_vector<4>(copied, [&](Operation *op) { return originals[op]; });
-    if (!state.fuel.take(pass, own.front()->getLoc()))
-      return number;
+    if (!isAllowed(*step.rewrite, own) || !state.fuel.take(pass, own.front()->getLoc()))
+      break;
+    applied.push_back((step.rewrite->name() + " at " + fusion::nodeName(own.front())).str());
     Recorder done = applyStep(*step.rewrite, own), mirrored = applyStep(*step.rewrite, copied);
     llvm::for_each(done.erased, erased);
     if (done.created.size() != mirrored.created.size())
-      return number + 1;
+      break;
     for (auto [mirror, original] : llvm::zip_equal(mirrored.created, done.created))
       originals[mirror] = original;
   }
-  return steps.size();
+  return applied;
 }

@@ -12,8 +12,9 @@ namespace tokamak::rewrite {
 struct SearchStep {
   const CostedRewrite *rewrite = nullptr;
   llvm::SmallVector<unsigned, 4> site;
-  std::string at; ///< the first of these, as reports name it
 };
+
+using IsAllowedFn = llvm::function_ref<bool(const CostedRewrite &, const Site &)>;
 
 struct SearchResult {
   int64_t explored = 0; ///< states whose cost was modelled, the first one included
@@ -21,15 +22,19 @@ struct SearchResult {
   std::vector<SearchStep> steps; ///< in order; none where nothing costs less
 };
 
+/// What tells graphs apart: their text without large constants and locations.
+std::string textOf(const GraphCopy &graph);
+
 /// Best-first search from `start`: the cheapest state known is expanded first, until none is left or `bound`
 /// states have been modelled. `isAllowed` says which sites count.
 SearchResult searchRewrites(const GraphCopy &start, const TargetDescription &target, int64_t bound,
-                            llvm::function_ref<bool(const CostedRewrite &, const Site &)> isAllowed);
+                            IsAllowedFn isAllowed);
 
-/// Repeats the steps on the operations that `start` was copied from, and on the copy. Returns how many were
-/// applied: fuel may run out, and a step that finds other readers there than in the copy is the last one.
-/// `erased` is told of the operations that are gone.
-size_t replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps, PassState &state, llvm::StringRef pass,
-                   llvm::function_ref<void(mlir::Operation *)> erased);
+/// Repeats the steps on the operations that `start` was copied from, and on the copy. Returns those that were
+/// applied, "REWRITE at NODE": fuel may run out, a step may not be allowed there, and one that finds other
+/// readers than in the copy is the last one. `erased` is told of the operations that are gone.
+std::vector<std::string> replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps, PassState &state,
+                                     llvm::StringRef pass, IsAllowedFn isAllowed,
+                                     llvm::function_ref<void(mlir::Operation *)> erased);
 
 } // namespace tokamak::rewrite

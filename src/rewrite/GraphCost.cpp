@@ -33,12 +33,13 @@ static Operation *onlyOperation(Operation *op) {
   return group && llvm::hasNItems(group.getBody().front(), 2) ? &group.getBody().front().front() : nullptr;
 }
 
-/// Whether a stretch of `axis` that begins at `at` is one stretch of memory in each image: whole channel blocks,
-/// or elements with nothing outside.
+/// Whether a stretch of `axis` that begins at `at` is one stretch of memory in each image: whole channel
+/// blocks, or elements with nothing outside.
 static bool isStretch(RankedTensorType whole, int64_t axis, int64_t at, const TargetDescription &target) {
   if (whole.getRank() >= 3 && axis == 1)
     return at % target.lanes() == 0;
-  return llvm::all_of(whole.getShape().take_front(static_cast<size_t>(axis)), [](int64_t n) { return n == 1; });
+  return llvm::all_of(whole.getShape().take_front(static_cast<size_t>(axis)),
+                      [](int64_t n) { return n == 1; });
 }
 
 static bool isSliceView(tk::SliceOp slice, const TargetDescription &target) {
@@ -51,6 +52,14 @@ static bool isSliceView(tk::SliceOp slice, const TargetDescription &target) {
 
 static bool isView(Operation *op, const TargetDescription &target);
 
+/// Whether a kernel computes the value, in a place of our choice. Arguments say so of what they stand for.
+static bool isPlaceable(Value value, const TargetDescription &target) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               .getArgAttr(argument.getArgNumber(), rewrite::computedAttribute) != nullptr;
+  return isa<tk::FusionOp>(value.getDefiningOp()) && !isView(value.getDefiningOp(), target);
+}
+
 /// Whether each operand can be computed in its place.
 static bool isConcatView(tk::FusionOp group, tk::ConcatOp concat, const TargetDescription &target) {
   auto axis = static_cast<int64_t>(concat.getAxis());
@@ -59,17 +68,15 @@ static bool isConcatView(tk::FusionOp group, tk::ConcatOp concat, const TargetDe
     auto argument = dyn_cast<BlockArgument>(input);
     if (!argument || !isStretch(concat.getType(), axis, at, target))
       return false;
-    // What comes from outside may be an input, or lie in its place in another value already.
-    Operation *producer = group.getInputs()[argument.getArgNumber()].getDefiningOp();
-    if (!isa_and_nonnull<tk::FusionOp>(producer) || isView(producer, target))
+    if (!isPlaceable(group.getInputs()[argument.getArgNumber()], target))
       return false;
     at += tk::tensorType(input).getDimSize(static_cast<unsigned>(axis));
   }
   return true;
 }
 
-/// Whether the group is no kernel: its result lies in the memory of its operand, or its operands in that of its
-/// result. The code generator decides so by layouts; this is what they will most likely be.
+/// Whether the group is no kernel: its result lies in the memory of its operand, or its operands in that of
+/// its result. The code generator decides so by layouts; this is what they will most likely be.
 static bool isView(Operation *op, const TargetDescription &target) {
   Operation *only = onlyOperation(op);
   if (auto slice = dyn_cast_or_null<tk::SliceOp>(only))
@@ -79,8 +86,8 @@ static bool isView(Operation *op, const TargetDescription &target) {
   return false;
 }
 
-/// Bytes at a rate of their own each, so that a kernel of two costs no more than the two; arithmetic at the rate of
-/// good kernels; and one call. Activations have just been written; weights come from further away.
+/// Bytes at a rate of their own each, so that a kernel of two costs no more than the two; arithmetic at the
+/// rate of good kernels; and one call. Activations have just been written; weights come from further away.
 static double secondsOf(Operation *op, const TargetDescription &target) {
   analysis::Traffic traffic = analysis::trafficOf(op);
   if (traffic.kernels == 0 || isView(op, target))
@@ -100,6 +107,7 @@ double rewrite::graphCost(ModuleOp module, const TargetDescription &target) {
   Block &block = copy->lookupSymbol<func::FuncOp>("main").getBody().front();
   foldToPlaceholders(block);
   auto state = std::make_shared<PassState>();
+  state->target = target;
   PassManager passes(copy->getContext(), ModuleOp::getOperationName());
   passes.enableVerifier(false);
   passes.addPass(createPartitionDominatorPass(state));

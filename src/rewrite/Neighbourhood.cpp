@@ -1,8 +1,10 @@
 //===- Neighbourhood.cpp - a few operations of a graph, to be tried on ------------------------------===//
 #include "rewrite/Neighbourhood.h"
 #include "analysis/Magnitude.h"
+#include "analysis/PostDominatorTree.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "rewrite/GraphCost.h"
 #include "rewrite/WeightedAnchor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -52,9 +54,8 @@ private:
       if (std::optional<WeightedAnchor> weighted = weightedAnchor(anchor)) {
         if (auto slice = weighted->input.getDefiningOp<tk::SliceOp>(); slice && slice->getBlock() == block)
           add(slice, 0);
-        for (Operation *sibling : sortedUsers(weighted->input))
-          if (weightedAnchor(sibling))
-            add(sibling, 0);
+        for (Operation *reader : sortedUsers(weighted->input))
+          add(reader, 0);
       }
       add(anchor, 0);
     }
@@ -85,6 +86,13 @@ private:
   std::queue<Operation *> pending;
 };
 
+/// Whether a kernel computes the value: it is no input, no view, and control flow does not write it.
+bool isComputed(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && analysis::kindOf(op) != FusionKind::Opaque &&
+         !isa<tk::ReshapeOp, tk::SliceOp, tk::ConcatOp>(op);
+}
+
 /// Copies what a constant expression is made of, so that it is one in the copy as well.
 void copyConstants(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (mapping.contains(value))
@@ -99,9 +107,7 @@ void copyConstants(OpBuilder &builder, Value value, IRMapping &mapping) {
 
 std::vector<Operation *> rewrite::neighbourhoodOf(const Site &site) { return Collector().run(site); }
 
-Block &GraphCopy::block() const {
-  return module.get().lookupSymbol<func::FuncOp>("main").getBody().front();
-}
+Block &GraphCopy::block() const { return module.get().lookupSymbol<func::FuncOp>("main").getBody().front(); }
 
 GraphCopy rewrite::copyOperations(llvm::ArrayRef<Operation *> ops) {
   llvm::SmallPtrSet<Operation *, 32> inside(ops.begin(), ops.end());
@@ -121,13 +127,16 @@ GraphCopy rewrite::copyOperations(llvm::ArrayRef<Operation *> ops) {
   auto types = [](const llvm::SetVector<Value> &values) {
     return llvm::map_to_vector(values, [](Value value) { return value.getType(); });
   };
-  auto function = builder.create<func::FuncOp>(
-      loc, "main", builder.getFunctionType(types(inputs), types(outputs)));
-  for (auto [number, input] : llvm::enumerate(inputs))
+  auto function =
+      builder.create<func::FuncOp>(loc, "main", builder.getFunctionType(types(inputs), types(outputs)));
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    const auto number = static_cast<unsigned>(i);
+    if (isComputed(input))
+      function.setArgAttr(number, computedAttribute, builder.getUnitAttr());
     if (isa<FloatType>(tk::tensorType(input).getElementType()))
       if (std::optional<double> bound = analysis::magnitudeBound(input))
-        function.setArgAttr(static_cast<unsigned>(number), analysis::boundAttribute,
-                            builder.getF64FloatAttr(*bound));
+        function.setArgAttr(number, analysis::boundAttribute, builder.getF64FloatAttr(*bound));
+  }
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
   mapping.map(inputs.getArrayRef(), function.getArguments());

@@ -24,7 +24,10 @@ struct PipelineOptions {
   std::vector<std::string> disabledPasses;
   /// Files of rewrite rules, or names of shipped ones, to be applied in order (`--rules`); `full` only.
   std::vector<std::string> rules;
-  bool trustRules = false;                 ///< do not compare them with the evaluator
+  bool trustRules = false; ///< do not compare them with the evaluator
+  /// Rewrites to apply wherever they are legal, whatever they cost (`--force-rewrite`), before the search for
+  /// those that pay; without any there is no search. `full` only.
+  std::vector<std::string> forcedRewrites;
   std::optional<TargetDescription> target; ///< what costs are modelled for; unset: this machine
   int64_t fuel = -1;                       ///< applied rewrites and merges at most; negative: no limit
   bool printAfterChange = false;           ///< the graph, on standard error, after each pass that changed it
@@ -33,6 +36,7 @@ struct PipelineOptions {
   // What the caller wants to know, where not null.
   DecisionLog *decisions = nullptr;
   std::vector<std::pair<std::string, std::string>> *removed = nullptr; ///< see RemovedLog::removedFrom
+  std::vector<SearchReport> *searches = nullptr;                       ///< what rewrite-search changed
   int64_t *fuelUsed = nullptr;
   std::string *lastApplied = nullptr; ///< see Fuel::last
   bool *inputFault = nullptr;         ///< see PassState::inputFault
@@ -51,5 +55,8 @@ struct PassListing {
 };
 /// Every pass that the pipelines run, in order, each once.
 std::vector<PassListing> listPasses();
+
+/// Names that `PipelineOptions::forcedRewrites` may hold.
+std::vector<std::string> forcibleRewrites();
 
 } // namespace tokamak

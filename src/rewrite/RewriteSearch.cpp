@@ -1,7 +1,7 @@
 //===- RewriteSearch.cpp - rewrites that the cost model takes -------------------------------------===//
 // Each rewrite that pays on some graphs only is tried where it applies, and what it makes possible after it:
-// best-first over sequences of them, in a bounded neighbourhood, with the modelled time of the fused result as
-// the cost. Sites that the graph has in the beginning are searched in one sweep; sweeps repeat while they
+// best-first over sequences of them, in a bounded neighbourhood, with the modelled time of the fused result
+// as the cost. Sites that the graph has in the beginning are searched in one sweep; sweeps repeat while they
 // change something. Contract: that of the rewrites taken; those that hold on finite values only are left out
 // where a value may be infinite, unless they are forced.
 #include "analysis/Blocks.h"
@@ -10,6 +10,7 @@
 #include "rewrite/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tokamak {
 #define GEN_PASS_DECL_REWRITESEARCH
@@ -46,7 +47,10 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
       forced.push_back(rewrite);
     }
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
-      for (int sweeps = 0; sweeps < mostSweeps && (applyForced(block) | searchOnce(block)); ++sweeps) {
+      bool changed = true;
+      for (int sweeps = 0; changed && sweeps < mostSweeps; ++sweeps) {
+        changed = applyForced(block);
+        changed |= searchOnce(block);
       }
     });
   }
@@ -94,26 +98,29 @@ private:
     report.at = fusion::nodeName(site.front());
     report.bound = bound;
     GraphCopy copy = copyOperations(ops);
-    SearchResult found = searchRewrites(
-        copy, state->target, bound,
-        [&](const CostedRewrite &rewrite, const Site &at) { return isAllowed(rewrite, at); });
+    auto isAllowedHere = [&](const CostedRewrite &rewrite, const Site &at) { return isAllowed(rewrite, at); };
+    // Networks repeat themselves, and what is found in one place holds in all that look like it.
+    auto [entry, isNew] = searched.try_emplace(textOf(copy));
+    if (isNew)
+      entry->second = searchRewrites(copy, state->target, bound, isAllowedHere);
+    const SearchResult &found = entry->second;
     // Less than half a call of a kernel is no gain that the model can tell from none.
     if (found.steps.empty() || found.secondsBefore - found.secondsAfter < state->target.callSeconds / 2)
       return false;
-    const size_t applied = replaySteps(std::move(copy), found.steps, *state, getArgument(),
-                                       [&](Operation *op) { done.insert(op); });
+    report.steps = replaySteps(std::move(copy), found.steps, *state, getArgument(), isAllowedHere,
+                               [&](Operation *op) { done.insert(op); });
     report.explored = found.explored;
     report.secondsBefore = found.secondsBefore;
     report.secondsAfter = found.secondsAfter;
-    for (const SearchStep &step : llvm::ArrayRef(found.steps).take_front(applied))
-      report.steps.push_back((step.rewrite->name() + " at " + step.at).str());
-    if (applied > 0)
-      state->searches.push_back(std::move(report));
-    return applied > 0;
+    if (report.steps.empty())
+      return false;
+    state->searches.push_back(std::move(report));
+    return true;
   }
 
   PassStatePtr state;
   llvm::SmallVector<const CostedRewrite *> forced;
+  llvm::StringMap<SearchResult> searched; ///< by the text of the neighbourhood
 };
 
 } // namespace

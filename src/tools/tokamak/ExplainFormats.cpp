@@ -73,6 +73,13 @@ std::string explanationText(const std::string &model, const std::string &fusion,
                         levelsText(group.levels), levelsText(group.apartLevels));
   }
 
+  if (!explanation.searches.empty())
+    text += "\nRewrites found by search\n";
+  for (const SearchReport &search : explanation.searches)
+    text += fmt::format("  around {}: {:.1f} us -> {:.1f} us modelled, {} of at most {} states: {}\n",
+                        search.at, search.secondsBefore * 1e6, search.secondsAfter * 1e6, search.explored,
+                        search.bound, fmt::join(search.steps, ", "));
+
   std::map<std::string, std::string> legend;
   text += "\nDecisions that kept operators apart\n";
   for (const Decision &decision : explanation.decisions) {
@@ -175,6 +182,15 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                               {"levels", levelsJson(group.levels)},
                               {"apart_levels", levelsJson(group.apartLevels)},
                               {"modelled", costJson(group.cost)}});
+  }
+  json["searches"] = ordered_json::array();
+  for (const SearchReport &search : explanation.searches) {
+    json["searches"].push_back({{"at", search.at},
+                                {"bound", search.bound},
+                                {"explored", search.explored},
+                                {"seconds_before", search.secondsBefore},
+                                {"seconds_after", search.secondsAfter},
+                                {"steps", search.steps}});
   }
   json["decisions"] = ordered_json::array();
   for (const Decision &decision : explanation.decisions) {

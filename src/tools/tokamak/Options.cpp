@@ -28,6 +28,16 @@ static std::string checkPassName(const std::string &name) {
   return "there is no pass '" + name + "'; --list-passes prints them";
 }
 
+static std::string checkRewriteName(const std::string &name) {
+  std::string known;
+  for (const std::string &rewrite : forcibleRewrites()) {
+    if (rewrite == name)
+      return "";
+    known += (known.empty() ? "" : ", ") + rewrite;
+  }
+  return "there is no rewrite '" + name + "'; there are " + known;
+}
+
 void ModelOptions::addTo(CLI::App &command) {
   command.add_option("MODEL", model, "The ONNX file")->required();
   // One value an occurrence: a shape must not swallow the word behind it.
@@ -68,6 +78,16 @@ void ModelOptions::addTo(CLI::App &command) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--trust-rules", trustRules, "Do not compare rules with the reference evaluator first");
+  command
+      .add_option(
+          "--force-rewrite", forcedRewrites,
+          "Apply a rewrite of rewrite-search wherever it is legal, whatever it costs (may be repeated); "
+          "with --fusion full")
+      ->type_name("NAME")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(checkRewriteName);
   const char *developer = "Finding faults";
   command.add_option("--disable-pass", disabledPasses, "Leave a pass out (may be repeated)")
       ->type_name("PASS")
@@ -101,6 +121,7 @@ SessionOptions ModelOptions::sessionOptions() const {
   options.targetDescription = targetDescription;
   options.rules = rules;
   options.trustRules = trustRules;
+  options.forcedRewrites = forcedRewrites;
   options.disabledPasses = disabledPasses;
   options.fuel = fuel;
   options.printAfterChange = printAfterChange;
