@@ -1,8 +1,9 @@
 //===- InlineComposites.cpp - composites as the operators they consist of ----------------------===//
 // Rewrites see operators, not the bodies of composites. Inlined are those that share a kernel with their
-// neighbours either way: elementwise work, with one matrix product or window in it at most (Clip, HardSwish,
-// Sigmoid, Gemm, AveragePool). A composite that reduces (softmax, a norm, a mean) stays one node: it runs row
-// by row as a whole, and in pieces it would have to be put together again. Contract: exact.
+// neighbours either way and have something to rewrite: arithmetic on two operands, with one matrix product or
+// window in it at most (Clip, HardSwish, Gemm, AveragePool). One with a function in it (Sigmoid) has no
+// constant that could go anywhere. A composite that reduces (softmax, a norm, a mean) stays one node: it runs
+// row by row as a whole, and in pieces it would have to be put together again. Contract: exact.
 #include "analysis/Blocks.h"
 #include "mlir/IR/IRMapping.h"
 #include "rewrite/Passes.h"
@@ -16,7 +17,7 @@ namespace tokamak {
 using namespace mlir;
 using namespace tokamak;
 
-static bool isOneLoopNest(tk::CompositeOp composite) {
+static bool isArithmetic(tk::CompositeOp composite) {
   int64_t anchors = 0;
   for (Operation &op : composite.getBody().front().without_terminator()) {
     auto kinded = llvm::dyn_cast<tk::FusionKindInterface>(op);
@@ -25,7 +26,7 @@ static bool isOneLoopNest(tk::CompositeOp composite) {
     const FusionKind kind = kinded.getFusionKind();
     if (kind == FusionKind::Anchor)
       ++anchors;
-    else if (kind > FusionKind::Broadcast)
+    else if (kind > FusionKind::Broadcast || op.getNumOperands() == 1)
       return false;
   }
   return anchors <= 1;
@@ -41,7 +42,7 @@ struct InlineComposites : tokamak::impl::InlineCompositesBase<InlineComposites> 
       llvm::append_range(composites, block.getOps<tk::CompositeOp>());
     });
     for (tk::CompositeOp composite : composites)
-      if (isOneLoopNest(composite) && state->fuel.take(getArgument(), composite.getLoc()))
+      if (isArithmetic(composite) && state->fuel.take(getArgument(), composite.getLoc()))
         inlineBody(composite);
   }
 

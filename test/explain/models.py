@@ -59,7 +59,7 @@ ODD_NAMES = ["</script><script>document.title='broken'</script>", "a<b>&c", "\"d
 
 def odd_names():
     """A chain, so that every name is that of a node, a value and an end of a decision."""
-    nodes = [("Relu" if i % 2 else "Exp", [ODD_NAMES[i - 1] + "'" if i else "x"], [name + "'"], name)
+    nodes = [("Tanh" if i % 2 else "Exp", [ODD_NAMES[i - 1] + "'" if i else "x"], [name + "'"], name)
              for i, name in enumerate(ODD_NAMES)]
     return model(nodes, ["x"], [ODD_NAMES[-1] + "'"])
 
