@@ -226,6 +226,10 @@ class WrongUse(Command):
         for option in (["run", "--fuel", "-2"], ["bench", "--runs", "0"]):
             self.assertLess(len(self.fails(2, option[0], "dense.onnx", *option[1:])), 200)
 
+    def test_rewrite_to_force(self):
+        self.fails(2, "run", "dense.onnx", "--force-rewrite", "nosuch",
+                   parts=["nosuch", "merge-siblings, enlarge-kernels, residual-to-convolution, merge-sums"])
+
     def test_what_is_not_there_yet(self):
         for arguments in (["train", "dense.onnx", "--steps", "3"],):
             self.fails(2, *arguments, parts=["not there yet"])
