@@ -181,6 +181,9 @@ Value RandomGraph::arithmetic(StringRef op, Value x, Value y) {
     // A constant may be joined with another one, or its reciprocal taken.
     if (a.error > 0 || c.error > 0 || x.getDefiningOp<tk::ConstantOp>() || y.getDefiningOp<tk::ConstantOp>())
       return nullptr;
+    // A divisor may be a zero whose sign is not defined.
+    if (op == "div" && !signs)
+      return nullptr;
     return add(emit(op, {x, y}), {0, 0, onceRounded, false});
   }
   double ma = a.magnitude(), mc = c.magnitude();

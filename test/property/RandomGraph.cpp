@@ -249,6 +249,8 @@ Value RandomGraph::clamp(Value value, double low, double high) {
   DataType type = typeOf(value);
   Value below = emit("min", {value, scalar(type, high)});
   Value result = emit("max", {below, scalar(type, low)});
+  if (!result) // too large
+    return nullptr;
   bool whole = known.integral && low == std::floor(low) && high == std::floor(high);
   known = {std::clamp(known.low, low, high), std::clamp(known.high, low, high), known.error, whole};
   bounds[below] = known;
