@@ -49,6 +49,12 @@ static Words words(Reason reason) {
     return {"cycle", "A path through another kernel leads from the one to the other."};
   case Reason::CannotEmit:
     return {"cannot-emit", "The kernel emitter cannot do the group."};
+  case Reason::FarApart:
+    return {"far-apart", "Whether another way leads from the one to the other takes too long to find out."};
+  case Reason::NoGain:
+    return {"no-gain", "Together they move no fewer bytes than apart."};
+  case Reason::ReusesElements:
+    return {"reuses-elements", "The consumer asks for elements again that are dear to compute."};
   }
   llvm_unreachable("a reason without words");
 }

@@ -24,10 +24,13 @@ enum class Reason {
   KindOnPath,       ///< an operator on the way, or its group, is of too large a kind
   KindOfSink,       ///< the operator where the paths meet, or its group, is
   TooManyOperators, ///< the group would pass the limit of operators
-  TooFewRows,       ///< one row kernel of both would leave threads without work
-  TooMuchScratch,   ///< a row of both would need more scratch than the cache keeps
+  TooFewRows,       ///< one kernel of both would leave threads without work
+  TooMuchScratch,   ///< what the kernel keeps while it works would not stay in the cache
   Cycle,            ///< a path through other groups leads from the one to the other
   CannotEmit,       ///< the kernel emitter cannot do the group; the detail says why
+  FarApart,         ///< whether another way leads between them takes too long to find out
+  NoGain,           ///< together they move no fewer bytes than apart
+  ReusesElements,   ///< the consumer asks for an element more than once, and it is dear to compute again
 };
 
 /// The reason's name in reports ("graph-output") and what it means in one sentence.

@@ -34,6 +34,11 @@ bool fusion::holdsAnchorNest(Operation *op) {
          llvm::any_of(composite.getBody().front(), [](Operation &inner) { return holdsAnchorNest(&inner); });
 }
 
+bool fusion::reducesRows(Operation *op) {
+  FusionKind kind = analysis::kindOf(op);
+  return kind == FusionKind::Reduction || (kind == FusionKind::Anchor && !holdsAnchorNest(op));
+}
+
 /// Whether reshaping keeps each element's row-major place among the axes that are longer than one.
 static bool onlyUnitDimensions(tk::ReshapeOp op) {
   auto longAxes = [](RankedTensorType type) {

@@ -15,4 +15,7 @@ bool canEmit(llvm::ArrayRef<mlir::Operation *> group, std::string *why);
 /// convolution, a matrix product or a window.
 bool holdsAnchorNest(mlir::Operation *op);
 
+/// Whether `op` reduces, itself or in its composite body (softmax, a norm), without being such a loop nest.
+bool reducesRows(mlir::Operation *op);
+
 } // namespace tokamak::fusion

@@ -76,8 +76,13 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Groups: each operator alone, or by the published baseline, ...
   add(fuses ? createPartitionDominatorPass(state) : createPartitionNonePass(state));
   // ... which `full` goes beyond: reductions share a kernel with what surrounds them.
-  if (options.fusion == FusionMode::Full)
+  if (options.fusion == FusionMode::Full) {
     add(createMergeRowsPass(state));
+    // Values that several kernels need are stored by one that needs them itself.
+    add(createMergeOutputsPass(state));
+    // What is cheaper to compute than to move is computed where it is read.
+    add(createRecomputeProducersPass(state));
+  }
   // One region operation a group.
   add(createOutlineGroupsPass());
 }

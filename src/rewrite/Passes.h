@@ -42,6 +42,8 @@ std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nul
 std::unique_ptr<mlir::Pass> createPartitionNonePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeRowsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createMergeOutputsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createRecomputeProducersPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createOutlineGroupsPass();
 std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass();
 

@@ -108,6 +108,14 @@ def PartitionDominator : Tk_Pass<"partition-dominator", "PartitionDominator"> {
 def MergeRows : Tk_Pass<"merge-rows", "MergeRows"> {
   let summary = "Merges groups around reductions that still run row by row (--fusion full).";
 }
+def MergeOutputs : Tk_Pass<"merge-outputs", "MergeOutputs"> {
+  let summary = "Merges a group into one that reads it although others need its value too, which the kernel then stores "
+                "(--fusion full).";
+}
+def RecomputeProducers : Tk_Pass<"recompute-producers", "RecomputeProducers"> {
+  let summary = "Computes cheap values inside the kernels that read them, again in each, anchors included "
+                "(--fusion full).";
+}
 def OutlineGroups : Tk_Pass<"outline-groups", "OutlineGroups"> {
   let summary = "Turns each group, and each operator without one, into a tk.fusion region.";
 }

@@ -3,7 +3,7 @@
 // RUN: tokamak-opt %s --pass-pipeline='builtin.module(tokamak-pipeline{fusion=none})' | FileCheck %s --check-prefix=NONE
 // RUN: tokamak-opt %s --pass-pipeline='builtin.module(tokamak-pipeline{fuel=0})' | FileCheck %s --check-prefix=EMPTY
 // RUN: tokamak-opt %s --pass-pipeline='builtin.module(tokamak-pipeline{fuel=2})' | FileCheck %s --check-prefix=TWO
-// RUN: tokamak-opt %s --pass-pipeline='builtin.module(tokamak-pipeline{disable=fold-constants,partition-dominator})' | FileCheck %s --check-prefix=DISABLED
+// RUN: tokamak-opt %s --pass-pipeline='builtin.module(tokamak-pipeline{disable=fold-constants,partition-dominator,merge-outputs,recompute-producers})' | FileCheck %s --check-prefix=DISABLED
 
 // ALL: tk.fusion "add_exp"
 // ALL-NOT: tk.fusion

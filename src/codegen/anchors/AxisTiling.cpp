@@ -106,6 +106,15 @@ void AxisTiling::forEachTile(LoopBuilder &loops, mlir::Value begin, mlir::Value 
   }
 }
 
+mlir::Value AxisTiling::firstOutput(LoopBuilder &loops, mlir::Value tile) const {
+  mlir::Value output = loops.index(0);
+  for (const TileRun &run : runs) {
+    mlir::Value before = loops.max(loops.add(tile, -run.firstTile), loops.index(0));
+    output = loops.add(output, loops.mul(loops.min(before, loops.index(run.tileCount)), run.width));
+  }
+  return output;
+}
+
 TapBounds tapBounds(LoopBuilder &loops, const AxisTaps &axis, mlir::Value q) {
   // Tap t reads first + t * step with first = q * inStep + inStart; inside where 0 <= that < extent. Clamped
   // at zero before dividing, so that the unsigned quotient rounds as needed.

@@ -36,6 +36,8 @@ struct AxisTiling {
   /// Tiles of width 1 whose taps are bounded at run time.
   static AxisTiling single(const AxisTaps &axis);
 
+  /// The first output of a tile, or where the last one ends.
+  mlir::Value firstOutput(LoopBuilder &loops, mlir::Value tile) const;
   /// Emits, for each tile in [begin, end), `body(run, q)` where q is the first output of the tile.
   void forEachTile(LoopBuilder &loops, mlir::Value begin, mlir::Value end,
                    llvm::function_ref<void(const TileRun &, mlir::Value)> body) const;

@@ -3,9 +3,11 @@
 #include "codegen/Layout.h"
 #include "codegen/anchors/Anchor.h"
 #include "codegen/anchors/ConvolutionShape.h"
+#include "codegen/anchors/InputRegion.h"
 #include "ir/Tensor.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <optional>
 
 namespace mlir {
 class Operation;
@@ -19,9 +21,10 @@ class ConvolutionPlan {
 public:
   virtual ~ConvolutionPlan() = default;
   /// A plan, or the reason why this convolution has none (the caller then emits the plain element
-  /// expression). `input` is the layout its input lies in. `op` is tk.conv or tk.conv_transpose.
-  static llvm::Expected<std::unique_ptr<ConvolutionPlan>> create(mlir::Operation *op, const Layout &input,
-                                                                 const TargetDescription &target);
+  /// expression). `input` is the layout its input lies in; nothing: it is to be computed when it is needed.
+  /// `op` is tk.conv or tk.conv_transpose.
+  static llvm::Expected<std::unique_ptr<ConvolutionPlan>>
+  create(mlir::Operation *op, const std::optional<Layout> &input, const TargetDescription &target);
   static llvm::Expected<std::unique_ptr<ConvolutionPlan>> create(const ConvolutionShape &shape,
                                                                  const TargetDescription &target);
   /// The weights (float32, in ONNX order) in the order that the kernel streams them.
@@ -29,12 +32,15 @@ public:
   virtual int64_t taskCount() const = 0;
   /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
+  /// How often an element of a computed input is computed, on average.
+  virtual double inputRepeats() const { return 1; }
   /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue`
   /// once, without the bias: axes before the vector axis are [n], behind it the spatial axes. Lanes beyond
-  /// `validLanes` hold anything.
+  /// `validLanes` hold anything. `compute` computes a part of the input where that is not in memory; `input`
+  /// is null then.
   virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value packedWeight,
-                    mlir::Value scratch, mlir::Value begin, mlir::Value end,
-                    const EpilogueFn &epilogue) const = 0;
+                    mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue,
+                    const ConvolutionInputFn &compute = nullptr) const = 0;
 };
 
 } // namespace tokamak::codegen

@@ -15,8 +15,9 @@ struct ConvolutionShape {
   Axes strides{1, 1, 1}, dilations{1, 1, 1}, padsLow{0, 0, 0};
   int64_t spatialRank = 2; ///< how many of the three axes (the last ones) the operator has
   bool transposed = false;
-  int64_t inputBlock = 0; ///< channels per block of the input's layout; 0: row-major
-  int64_t inputPitch = 0; ///< elements between images of a blocked input; 0: they lie side by side
+  int64_t inputBlock = 0;     ///< channels per block of the input's layout; 0: row-major
+  int64_t inputPitch = 0;     ///< elements between images of a blocked input; 0: they lie side by side
+  bool computesInput = false; ///< the input is computed into scratch, channel-blocked by one vector
 
   int64_t inChannelsPerGroup() const { return inChannels / group; }
   int64_t outChannelsPerGroup() const { return outChannels / group; }

@@ -1,5 +1,6 @@
 //===- DenseConvolution.cpp - convolutions that sum over many input channels --------------===//
 #include "codegen/anchors/DenseConvolution.h"
+#include "codegen/anchors/ComputedInput.h"
 #include "codegen/anchors/ConvolutionTasks.h"
 #include <algorithm>
 #include <numeric>
@@ -24,14 +25,21 @@ public:
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
   int64_t writtenAccumulators() const { return tasks.writtenPositions() * tile.vectors; }
+  int64_t scratchBytes() const override { return computed ? computed->bytes() : 0; }
+  double inputRepeats() const override {
+    return !computed ? 1 : computed->repeats() * static_cast<double>(tilesInside ? 1 : tilesPerGroup());
+  }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
-            Value end, const EpilogueFn &epilogue) const override;
+            Value end, const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const override;
 
 private:
   friend class TileEmitter;
+  void emitChannelTile(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value channelTile,
+                       Value image, Value packedWeight, const EpilogueFn &epilogue) const;
   RegisterTile chooseRegisterTile() const;
   int64_t writtenMulAdds(const RegisterTile &tile) const;
   ConvolutionTasks::Work work() const;
+  ConvolutionTasks chooseTasks();
 
   int64_t kernelSize() const { return shape.kernel[0] * shape.kernel[1] * shape.kernel[2]; }
   int64_t panelWidth() const { return tile.vectors * target.lanes(); }
@@ -48,7 +56,9 @@ private:
   int64_t groupVectors;  ///< vectors of output channels of one group
   InputStrides strides;
   RegisterTile tile;
+  bool tilesInside = false; ///< a task computes all channel tiles of its positions
   ConvolutionTasks tasks;
+  std::optional<ComputedInput> computed;
 };
 
 /// Emits one register tile: the sums over channels and taps, then the epilogue.
@@ -221,7 +231,7 @@ DenseConvolution::DenseConvolution(const ConvolutionShape &shape, const TargetDe
                                     : std::clamp<int64_t>(shape.inChannelsPerGroup(), 1, target.lanes())),
       channelBlocks((shape.inChannelsPerGroup() + channelBlock - 1) / channelBlock),
       groupVectors((shape.outChannelsPerGroup() + target.lanes() - 1) / target.lanes()), strides{},
-      tile(chooseRegisterTile()), tasks(shape, tile, work(), target) {
+      tile(chooseRegisterTile()), tasks(chooseTasks()) {
   int64_t element = shape.inputBlock ? shape.inputBlock : 1;
   strides.spatial = {shape.input[1] * shape.input[2] * element, shape.input[2] * element, element};
   int64_t plane = shape.input[0] * strides.spatial[0];
@@ -230,6 +240,27 @@ DenseConvolution::DenseConvolution(const ConvolutionShape &shape, const TargetDe
   strides.group = shape.inputBlock ? channelBlocks * plane : shape.inChannelsPerGroup() * plane;
   int64_t planes = shape.inputBlock ? (shape.inChannels + channelBlock - 1) / channelBlock : shape.inChannels;
   strides.image = shape.inputPitch ? shape.inputPitch : planes * plane;
+  if (shape.computesInput) {
+    computed.emplace(shape, tasks, channelBlocks, target.lanes());
+    strides.spatial[1] = computed->rowStride();
+    strides.block = computed->blockStride();
+  }
+}
+
+/// What a computed input costs is spent once for all channel tiles, where that leaves enough tasks.
+ConvolutionTasks DenseConvolution::chooseTasks() {
+  constexpr int64_t kEnoughTasks = 6;
+  if (shape.computesInput && shape.group == 1) {
+    ConvolutionTasks::Work all = work();
+    all.weightBytesPerTile *= static_cast<double>(all.channelTiles);
+    all.flopsPerPosition *= static_cast<double>(all.channelTiles);
+    all.channelTiles = 1;
+    ConvolutionTasks candidate(shape, tile, all, target);
+    tilesInside = candidate.taskCount() >= kEnoughTasks || tilesPerGroup() == 1;
+    if (tilesInside)
+      return candidate;
+  }
+  return ConvolutionTasks(shape, tile, work(), target);
 }
 
 ConvolutionTasks::Work DenseConvolution::work() const {
@@ -305,48 +336,62 @@ Tensor DenseConvolution::pack(const Tensor &weight) const {
   return packed;
 }
 
-void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
-                            Value /*scratch*/, Value begin, Value end, const EpilogueFn &epilogue) const {
+void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch,
+                            Value begin, Value end, const EpilogueFn &epilogue,
+                            const ConvolutionInputFn &compute) const {
   LoopBuilder loops(builder, loc, target.lanes());
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
-    Value image = loops.at(input, loops.mul(task.image, strides.image));
-    if (shape.group > 1)
-      image = loops.at(image, loops.mul(loops.div(task.channelTile, tilesPerGroup()), strides.group));
-    Value panel = loops.at(packedWeight, loops.mul(task.channelTile, panelSize()));
-    Value firstBlock = loops.mul(task.channelTile, tile.vectors);
-
-    auto emitTiles = [&](int64_t vectors, int64_t validLanes) {
-      TileEmitter emitter(*this, loops, phase, vectors);
-      phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
-        phase.columns.forEachTile(
-            loops, task.columnBegin, task.columnEnd, [&](const TileRun &columns, Value column) {
-              std::array<Value, 3> q{task.depth, row, column};
-              Values sums = emitter.emit(image, panel, {&phase.depth.runs.front(), &rows, &columns}, q);
-              std::array<Value, 3> base = phase.outputBase(loops, q);
-              AccumulatorPoint point;
-              point.before = {PointIndex{task.image}};
-              point.block.base = firstBlock;
-              for (int64_t r = 0; r < rows.width; ++r)
-                for (int64_t c = 0; c < columns.width; ++c)
-                  for (int64_t v = 0; v < vectors; ++v) {
-                    point.value = sums[(r * columns.width + c) * vectors + v];
-                    point.block.offset = v;
-                    point.after = phase.outputIndex(base, r, c, shape.spatialRank);
-                    point.validLanes = v + 1 == vectors ? validLanes : loops.lanes();
-                    epilogue(builder, loc, point);
-                  }
-            });
-      });
-    };
-    bool isRagged = lastVectors() != tile.vectors || lastValidLanes() != loops.lanes();
-    if (!isRagged || tilesPerGroup() == 1)
-      emitTiles(lastVectors(), lastValidLanes());
-    else
-      loops.ifEqual(
-          task.channelTile, loops.index(tilesPerGroup() - 1),
-          [&] { emitTiles(lastVectors(), lastValidLanes()); },
-          [&] { emitTiles(tile.vectors, loops.lanes()); });
+    Value image = computed ? computed->emit(loops, phase, task, loops.index(0), scratch, compute)
+                           : loops.at(input, loops.mul(task.image, strides.image));
+    if (!tilesInside) {
+      emitChannelTile(loops, phase, task, task.channelTile, image, packedWeight, epilogue);
+      return;
+    }
+    loops.loop(loops.index(0), loops.index(tilesPerGroup()), 1, [&](Value channelTile) {
+      emitChannelTile(loops, phase, task, channelTile, image, packedWeight, epilogue);
+    });
   });
+}
+
+/// One channel tile of a task. `image` points to the first channel of the task's image.
+void DenseConvolution::emitChannelTile(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task,
+                                       Value channelTile, Value image, Value packedWeight,
+                                       const EpilogueFn &epilogue) const {
+  if (shape.group > 1)
+    image = loops.at(image, loops.mul(loops.div(channelTile, tilesPerGroup()), strides.group));
+  Value panel = loops.at(packedWeight, loops.mul(channelTile, panelSize()));
+  Value firstBlock = loops.mul(channelTile, tile.vectors);
+
+  auto emitTiles = [&](int64_t vectors, int64_t validLanes) {
+    TileEmitter emitter(*this, loops, phase, vectors);
+    phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
+      phase.columns.forEachTile(
+          loops, task.columnBegin, task.columnEnd, [&](const TileRun &columns, Value column) {
+            std::array<Value, 3> q{task.depth, row, column};
+            Values sums = emitter.emit(image, panel, {&phase.depth.runs.front(), &rows, &columns}, q);
+            std::array<Value, 3> base = phase.outputBase(loops, q);
+            AccumulatorPoint point;
+            point.before = {PointIndex{task.image}};
+            point.block.base = firstBlock;
+            for (int64_t r = 0; r < rows.width; ++r)
+              for (int64_t c = 0; c < columns.width; ++c)
+                for (int64_t v = 0; v < vectors; ++v) {
+                  point.value = sums[(r * columns.width + c) * vectors + v];
+                  point.block.offset = v;
+                  point.after = phase.outputIndex(base, r, c, shape.spatialRank);
+                  point.validLanes = v + 1 == vectors ? validLanes : loops.lanes();
+                  epilogue(loops.opBuilder(), loops.location(), point);
+                }
+          });
+    });
+  };
+  bool isRagged = lastVectors() != tile.vectors || lastValidLanes() != loops.lanes();
+  if (!isRagged || tilesPerGroup() == 1)
+    emitTiles(lastVectors(), lastValidLanes());
+  else
+    loops.ifEqual(
+        channelTile, loops.index(tilesPerGroup() - 1), [&] { emitTiles(lastVectors(), lastValidLanes()); },
+        [&] { emitTiles(tile.vectors, loops.lanes()); });
 }
 
 } // namespace
@@ -361,6 +406,8 @@ llvm::Expected<std::unique_ptr<ConvolutionPlan>> createDenseConvolution(const Co
     return refuse("groups that neither fill vectors nor divide one");
   if (shape.group > 1 && shape.inputBlock != 0 && shape.inChannelsPerGroup() % lanes != 0)
     return refuse("input channels per group are no multiple of the channel block");
+  if (shape.computesInput && shape.group > 1)
+    return refuse("groups would each compute the whole input");
   auto plan = std::make_unique<DenseConvolution>(shape, target);
   if (plan->writtenAccumulators() > kMaxWrittenAccumulators)
     return refuse("its stride has too many phases");

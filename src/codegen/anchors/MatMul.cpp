@@ -32,17 +32,29 @@ public:
 
   bool packsRhs() const override { return shape.rhsIsConstant; }
   Tensor pack(const Tensor &rhs) const override;
-  int64_t taskCount() const override { return batches() * panels * bands; }
+  int64_t taskCount() const override { return batches() * (panelsInside ? 1 : panels) * bands; }
   int64_t scratchBytes() const override {
-    return packsToScratch() ? panelSize() * static_cast<int64_t>(sizeof(float)) : 0;
+    int64_t elements = (shape.computesLhs ? lhsScratch() : 0) + (packsToScratch() ? panelSize() : 0);
+    return elements * static_cast<int64_t>(sizeof(float));
   }
+  double lhsRepeats() const override {
+    return batchRepeats(shape.lhsBatch) * static_cast<double>(panelsInside ? 1 : panels);
+  }
+  double rhsRepeats() const override { return batchRepeats(shape.rhsBatch) * static_cast<double>(bands); }
   void emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, Value begin, Value end,
-            const EpilogueFn &epilogue) const override;
+            const EpilogueFn &epilogue, const MatMulInputFns &compute) const override;
 
 private:
   RegisterTile registerTile() const;
   void chooseBands();
-  bool packsToScratch() const { return !shape.rhsIsConstant && shape.transposeRhs; }
+  void divideRows(int64_t products);
+  bool packsToScratch() const { return shape.computesRhs || (!shape.rhsIsConstant && shape.transposeRhs); }
+  /// Elements of the rows of the left operand that a task computes.
+  int64_t lhsScratch() const { return std::min(tilesPerBand * tile.columns, rows) * lhsRowStride; }
+  double batchRepeats(ArrayRef<int64_t> operand) const {
+    return static_cast<double>(product(shape.batch)) /
+           static_cast<double>(std::max<int64_t>(product(operand), 1));
+  }
   int64_t batches() const { return foldsBatch ? 1 : product(shape.batch); }
   int64_t panelWidth() const { return tile.vectors * target.lanes(); }
   int64_t panelSize() const { return shape.k * panelWidth(); }
@@ -50,6 +62,15 @@ private:
   int64_t rhsPitch(int64_t vectorsOfPanel) const {
     return packsRhs() || packsToScratch() ? vectorsOfPanel * target.lanes() : shape.n;
   }
+  /// What the panels of a task share.
+  struct TaskOperands {
+    SmallVector<Value> batchIndex;
+    SmallVector<RegionAxis> batch; ///< the same, where the rows do not count through all batches
+    Value lhs, rhs, panelScratch;
+    Value firstTile, lastTile;
+  };
+  void emitPanelTask(LoopBuilder &loops, const TaskOperands &operands, Value panel,
+                     const EpilogueFn &epilogue, const MatMulInputFns &compute) const;
   Values emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t width, int64_t vectorsOfPanel,
                   int64_t validLanes) const;
   void emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Value panel, Value lhs, Value rhs,
@@ -68,16 +89,30 @@ private:
   AxisTiling rowTiles;
   int64_t panels;
   int64_t bands = 1, tilesPerBand = 1;
-  bool panelsInner = false; ///< consecutive tasks share a band of rows, else a panel
+  bool panelsInner = false;  ///< consecutive tasks share a band of rows, else a panel
+  bool panelsInside = false; ///< a task computes all panels of its rows
 };
+
+/// Rows a multiple of this apart fall into one set of the first-level cache, which has 8 ways or more.
+constexpr int64_t kSetPeriodBytes = 4096, kWays = 8;
+
+/// Elements between computed rows: whole vectors, and not all in one set.
+int64_t computedRowStride(int64_t k, const TargetDescription &target) {
+  int64_t stride = (k + target.lanes() - 1) / target.lanes() * target.lanes();
+  return stride * static_cast<int64_t>(sizeof(float)) % kSetPeriodBytes == 0 ? stride + target.lanes()
+                                                                             : stride;
+}
 
 TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &target)
     : shape(shape), target(target), foldsBatch(!shape.transposeLhs && product(shape.rhsBatch) == 1 &&
                                                product(shape.lhsBatch) == product(shape.batch)),
       rows(foldsBatch ? product(shape.batch) * shape.m : shape.m),
       vectors((shape.n + target.lanes() - 1) / target.lanes()),
-      lhsRowStride(shape.transposeLhs ? 1 : shape.k), lhsDepthStride(shape.transposeLhs ? shape.m : 1),
-      tile(registerTile()), panels((vectors + tile.vectors - 1) / tile.vectors) {
+      lhsRowStride(shape.computesLhs    ? computedRowStride(shape.k, target)
+                   : shape.transposeLhs ? 1
+                                        : shape.k),
+      lhsDepthStride(shape.transposeLhs ? shape.m : 1), tile(registerTile()),
+      panels((vectors + tile.vectors - 1) / tile.vectors) {
   AxisTaps axis;
   axis.outCount = axis.inExtent = rows;
   rowTiles = AxisTiling::create(axis, tile.columns, 0);
@@ -85,8 +120,6 @@ TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &targ
 }
 
 RegisterTile TiledMatMul::registerTile() const {
-  // Rows a multiple of this apart fall into one set of the first-level cache, which has 8 ways or more.
-  constexpr int64_t kSetPeriodBytes = 4096, kWays = 8;
   TileProblem problem;
   problem.columns = rows;
   problem.vectors = vectors;
@@ -95,22 +128,35 @@ RegisterTile TiledMatMul::registerTile() const {
   return chooseTile(problem, target);
 }
 
+/// What computed rows cost is spent once for all panels, where that leaves enough tasks.
 void TiledMatMul::chooseBands() {
+  constexpr int64_t kEnoughTasks = 6;
+  if (shape.computesLhs) {
+    divideRows(batches());
+    panelsInside = batches() * bands >= kEnoughTasks || panels == 1;
+  }
+  if (!panelsInside)
+    divideRows(batches() * panels);
+}
+
+/// Cuts the rows into bands, where `products` tasks a band are to be had.
+void TiledMatMul::divideRows(int64_t products) {
   // As for convolutions: enough tasks for a few threads, each worth its dispatch, its operands
   // cache-resident.
   constexpr double kWantedTasks = 32, kFlopsPerTask = 1e6;
   int64_t tiles = rowTiles.tileCount();
   if (tiles == 0 || panels == 0)
     return;
-  auto products = static_cast<double>(batches() * panels);
   double depth = static_cast<double>(shape.k);
-  double flops = 2.0 * static_cast<double>(rows * panelWidth()) * depth;
+  double flops = 2.0 * static_cast<double>(rows) * depth *
+                 static_cast<double>(batches() * panels * panelWidth()) / static_cast<double>(products);
   double cacheShare = static_cast<double>(target.l2Bytes) / 2;
   double lhsBytes = 4.0 * static_cast<double>(rows) * depth,
          rhsBytes = 4.0 * static_cast<double>(shape.n) * depth;
-  double wanted = std::min(std::ceil(kWantedTasks / products), std::floor(flops / kFlopsPerTask));
+  double wanted =
+      std::min(std::ceil(kWantedTasks / static_cast<double>(products)), std::floor(flops / kFlopsPerTask));
   // Packing a panel again for each band costs more than reading far rows.
-  if (!packsToScratch())
+  if (!packsToScratch() || shape.computesLhs)
     wanted = std::max(wanted, std::ceil(lhsBytes / cacheShare));
   bands = std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, 1e6)), 1, tiles);
   tilesPerBand = (tiles + bands - 1) / bands;
@@ -221,7 +267,7 @@ void TiledMatMul::emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Valu
 }
 
 void TiledMatMul::emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, Value begin,
-                       Value end, const EpilogueFn &epilogue) const {
+                       Value end, const EpilogueFn &epilogue, const MatMulInputFns &compute) const {
   if (taskCount() == 0)
     return;
   LoopBuilder loops(builder, loc, target.lanes());
@@ -236,45 +282,73 @@ void TiledMatMul::emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, V
       return digit;
     };
     Value panel, band;
-    if (panelsInner)
+    if (panelsInner && !panelsInside)
       panel = next(panels);
     band = next(bands);
-    if (!panelsInner)
+    if (!panelsInner && !panelsInside)
       panel = next(panels);
-    SmallVector<Value> batchIndex(shape.batch.size(), loops.index(0));
-    Value left = lhs, right = rhs;
+    TaskOperands operands{{}, {}, lhs, rhs, scratch, {}, {}};
+    operands.batchIndex.assign(shape.batch.size(), loops.index(0));
     if (!foldsBatch)
       for (size_t axis = shape.batch.size(); axis-- > 0;) {
-        batchIndex[axis] = next(shape.batch[axis]);
-        left = loops.at(left, loops.mul(batchIndex[axis], lhsStrides[axis]));
-        right = loops.at(right, loops.mul(batchIndex[axis], rhsStrides[axis]));
+        Value index = operands.batchIndex[axis] = next(shape.batch[axis]);
+        operands.batch.insert(operands.batch.begin(), RegionAxis{index, {}, shape.batch[axis]});
+        if (!shape.computesLhs)
+          operands.lhs = loops.at(operands.lhs, loops.mul(index, lhsStrides[axis]));
+        if (!shape.computesRhs)
+          operands.rhs = loops.at(operands.rhs, loops.mul(index, rhsStrides[axis]));
       }
-    if (packsRhs())
-      right = loops.at(right, loops.mul(panel, panelSize()));
+    operands.firstTile = loops.mul(band, tilesPerBand);
+    operands.lastTile =
+        loops.min(loops.add(operands.firstTile, tilesPerBand), loops.index(rowTiles.tileCount()));
+    if (shape.computesLhs) {
+      Value firstRow = rowTiles.firstOutput(loops, operands.firstTile);
+      RegionAxis rowAxis{firstRow, rowTiles.firstOutput(loops, operands.lastTile), rows};
+      compute.lhs(builder, loc,
+                  {operands.batch, rowAxis, loops.index(0), shape.k, shape.k, 1, 0, scratch, lhsRowStride});
+      operands.lhs = loops.at(scratch, loops.sub(loops.index(0), loops.mul(firstRow, lhsRowStride)));
+      operands.panelScratch = loops.at(scratch, lhsScratch());
+    }
+    if (panelsInside)
+      loops.loop(loops.index(0), loops.index(panels), 1,
+                 [&](Value inner) { emitPanelTask(loops, operands, inner, epilogue, compute); });
     else
-      right = loops.at(right, loops.mul(panel, panelWidth() * (shape.transposeRhs ? shape.k : 1)));
-    Value firstTile = loops.mul(band, tilesPerBand);
-    Value lastTile = loops.min(loops.add(firstTile, tilesPerBand), loops.index(rowTiles.tileCount()));
-
-    auto emitVariant = [&](int64_t vectorsOfPanel, int64_t validLanes) {
-      Value source = right;
-      if (packsToScratch()) {
-        int64_t valid = (vectorsOfPanel - 1) * loops.lanes() + validLanes;
-        emitPackTransposed(loops, right, scratch, valid, shape.k, vectorsOfPanel * loops.lanes());
-        source = scratch;
-      }
-      emitPanel(loops, batchIndex, panel, left, source, firstTile, lastTile, vectorsOfPanel, validLanes,
-                epilogue);
-    };
-    int64_t lastVectors = vectors - (panels - 1) * tile.vectors;
-    int64_t lastLanes = shape.n - (vectors - 1) * loops.lanes();
-    if (panels == 1 || (lastVectors == tile.vectors && lastLanes == loops.lanes()))
-      emitVariant(lastVectors, lastLanes);
-    else
-      loops.ifEqual(
-          panel, loops.index(panels - 1), [&] { emitVariant(lastVectors, lastLanes); },
-          [&] { emitVariant(tile.vectors, loops.lanes()); });
+      emitPanelTask(loops, operands, panel, epilogue, compute);
   });
+}
+
+/// A task's rows of one panel.
+void TiledMatMul::emitPanelTask(LoopBuilder &loops, const TaskOperands &operands, Value panel,
+                                const EpilogueFn &epilogue, const MatMulInputFns &compute) const {
+  Value right = operands.rhs;
+  if (packsRhs())
+    right = loops.at(right, loops.mul(panel, panelSize()));
+  else if (!shape.computesRhs)
+    right = loops.at(right, loops.mul(panel, panelWidth() * (shape.transposeRhs ? shape.k : 1)));
+
+  auto emitVariant = [&](int64_t vectorsOfPanel, int64_t validLanes, int64_t lastPanel) {
+    Value source = right;
+    int64_t width = vectorsOfPanel * loops.lanes(), valid = width - loops.lanes() + validLanes;
+    if (packsToScratch())
+      source = operands.panelScratch;
+    if (shape.computesRhs)
+      compute.rhs(loops.opBuilder(), loops.location(),
+                  {operands.batch, RegionAxis{loops.index(0), loops.index(shape.k), shape.k},
+                   loops.mul(panel, panelWidth()), width, valid, panelWidth(), lastPanel * panelWidth(),
+                   source, width, /*isWhole=*/true});
+    else if (packsToScratch())
+      emitPackTransposed(loops, right, source, valid, shape.k, width);
+    emitPanel(loops, operands.batchIndex, panel, operands.lhs, source, operands.firstTile, operands.lastTile,
+              vectorsOfPanel, validLanes, epilogue);
+  };
+  int64_t lastVectors = vectors - (panels - 1) * tile.vectors;
+  int64_t lastLanes = shape.n - (vectors - 1) * loops.lanes();
+  if (panels == 1 || (lastVectors == tile.vectors && lastLanes == loops.lanes()))
+    emitVariant(lastVectors, lastLanes, panels - 1);
+  else
+    loops.ifEqual(
+        panel, loops.index(panels - 1), [&] { emitVariant(lastVectors, lastLanes, panels - 1); },
+        [&] { emitVariant(tile.vectors, loops.lanes(), panels - 2); });
 }
 
 } // namespace

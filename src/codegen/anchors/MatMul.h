@@ -1,6 +1,7 @@
 //===- MatMul.h - matrix products as register-tiled kernels -----------------------------===//
 #pragma once
 #include "codegen/anchors/Anchor.h"
+#include "codegen/anchors/InputRegion.h"
 #include "codegen/anchors/MatMulShape.h"
 #include "ir/Tensor.h"
 #include "llvm/Support/Error.h"
@@ -12,6 +13,15 @@ class MatMulOp;
 
 namespace tokamak::codegen {
 
+/// Which operands are not in memory, but computed part by part.
+struct MatMulInputs {
+  bool lhs = false, rhs = false;
+};
+/// What computes a part of them; null for operands in memory.
+struct MatMulInputFns {
+  MatrixInputFn lhs, rhs;
+};
+
 /// How one tk.matmul is computed. Lanes run over N (the last axis of the result). Float32 only, row-major
 /// operands of any batch broadcasting and transposition. A constant right operand is packed when compiling;
 /// otherwise it is read in place, or packed panel by panel into scratch.
@@ -19,8 +29,8 @@ class MatMulPlan {
 public:
   virtual ~MatMulPlan() = default;
   /// A plan, or the reason why this product has none (the caller then emits the plain element expression).
-  static llvm::Expected<std::unique_ptr<MatMulPlan>> create(tk::MatMulOp op, bool rhsIsConstant,
-                                                            const TargetDescription &target);
+  static llvm::Expected<std::unique_ptr<MatMulPlan>>
+  create(tk::MatMulOp op, bool rhsIsConstant, const MatMulInputs &computed, const TargetDescription &target);
   static llvm::Expected<std::unique_ptr<MatMulPlan>> create(const MatMulShape &shape,
                                                             const TargetDescription &target);
   /// Whether the kernel wants `pack(rhs)` in place of the right operand.
@@ -29,12 +39,15 @@ public:
   virtual int64_t taskCount() const = 0;
   /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
+  /// How often an element of a computed operand is computed, on average.
+  virtual double lhsRepeats() const { return 1; }
+  virtual double rhsRepeats() const { return 1; }
   /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue`
   /// once: axes before the vector axis are the batch axes and the row, none behind. Lanes beyond `validLanes`
-  /// hold anything.
+  /// hold anything. Pointers of computed operands are null, and so are the functions of the others.
   virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lhs, mlir::Value rhs,
-                    mlir::Value scratch, mlir::Value begin, mlir::Value end,
-                    const EpilogueFn &epilogue) const = 0;
+                    mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue,
+                    const MatMulInputFns &compute = {}) const = 0;
 };
 
 } // namespace tokamak::codegen

@@ -15,6 +15,7 @@ static SmallVector<int64_t> batchOf(RankedTensorType type, size_t rank) {
 }
 
 llvm::Expected<std::unique_ptr<MatMulPlan>> MatMulPlan::create(tk::MatMulOp op, bool rhsIsConstant,
+                                                               const MatMulInputs &computed,
                                                                const TargetDescription &target) {
   RankedTensorType lhs = tk::tensorType(op.getLhs()), result = tk::tensorType(op.getResult());
   if (!result.getElementType().isF32())
@@ -26,8 +27,11 @@ llvm::Expected<std::unique_ptr<MatMulPlan>> MatMulPlan::create(tk::MatMulOp op, 
   shape.m = result.getShape().end()[-2];
   shape.n = result.getShape().end()[-1];
   shape.k = lhs.getShape().end()[op.getTransposeLhs() ? -2 : -1];
-  shape.transposeLhs = op.getTransposeLhs();
-  shape.transposeRhs = op.getTransposeRhs();
+  // Computed operands are stored as the product reads them.
+  shape.transposeLhs = op.getTransposeLhs() && !computed.lhs;
+  shape.transposeRhs = op.getTransposeRhs() && !computed.rhs;
+  shape.computesLhs = computed.lhs;
+  shape.computesRhs = computed.rhs;
   shape.rhsIsConstant = rhsIsConstant;
   return create(shape, target);
 }

@@ -12,6 +12,7 @@ struct MatMulShape {
   int64_t m = 1, n = 1, k = 1;
   bool transposeLhs = false, transposeRhs = false;
   bool rhsIsConstant = false;
+  bool computesLhs = false, computesRhs = false; ///< into scratch, not transposed
 };
 
 } // namespace tokamak::codegen

@@ -1,5 +1,6 @@
 //===- NarrowGroupConvolution.cpp - convolutions of groups within one vector --------------===//
 #include "codegen/anchors/NarrowGroupConvolution.h"
+#include "codegen/anchors/ComputedInput.h"
 #include "codegen/anchors/ConvolutionTasks.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -19,13 +20,19 @@ public:
   NarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescription &target)
       : shape(shape), target(target), lanes(target.lanes()),
         channelBlocks((shape.outChannels + lanes - 1) / lanes), tasks(shape, registerTile(), work(), target) {
+    if (shape.computesInput)
+      computed.emplace(shape, tasks, 1, lanes);
   }
 
   Tensor pack(const Tensor &weight) const override;
   int64_t taskCount() const override { return tasks.taskCount(); }
   int64_t writtenAccumulators() const { return tasks.writtenPositions(); }
+  int64_t scratchBytes() const override { return computed ? computed->bytes() : 0; }
+  double inputRepeats() const override {
+    return computed ? computed->repeats() * static_cast<double>(blocksPerInputBlock()) : 1;
+  }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
-            Value end, const EpilogueFn &epilogue) const override;
+            Value end, const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const override;
 
 private:
   int64_t kernelSize() const { return shape.kernel[0] * shape.kernel[1] * shape.kernel[2]; }
@@ -49,6 +56,7 @@ private:
   TargetDescription target;
   int64_t lanes, channelBlocks;
   ConvolutionTasks tasks;
+  std::optional<ComputedInput> computed;
 };
 
 RegisterTile NarrowGroupConvolution::registerTile() const {
@@ -141,7 +149,8 @@ Values NarrowGroupConvolution::emitTile(LoopBuilder &loops, const PlanePhase &ph
                                         Value weight) const {
   std::array<const AxisTaps *, 3> axes = phase.axes();
   std::array<const TileRun *, 3> runs{&phase.depth.runs.front(), &rows, &columns};
-  std::array<int64_t, 3> inputStrides{shape.input[1] * shape.input[2] * lanes, shape.input[2] * lanes, lanes};
+  std::array<int64_t, 3> inputStrides{shape.input[1] * shape.input[2] * lanes,
+                                      computed ? computed->rowStride() : shape.input[2] * lanes, lanes};
   int64_t tapSize = groupInputs() * lanes;
   std::array<int64_t, 3> kernelStrides{shape.kernel[1] * shape.kernel[2] * tapSize, shape.kernel[2] * tapSize,
                                        tapSize};
@@ -189,14 +198,16 @@ Tensor NarrowGroupConvolution::pack(const Tensor &weight) const {
 }
 
 void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
-                                  Value /*scratch*/, Value begin, Value end,
-                                  const EpilogueFn &epilogue) const {
+                                  Value scratch, Value begin, Value end, const EpilogueFn &epilogue,
+                                  const ConvolutionInputFn &compute) const {
   LoopBuilder loops(builder, loc, lanes);
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
     int64_t inputBlocks = (shape.inChannels + lanes - 1) / lanes;
     Value inputBlock = loops.div(task.channelTile, blocksPerInputBlock());
     int64_t imageSize = shape.inputPitch ? shape.inputPitch : inputBlocks * planeSize();
-    Value x = loops.at(loops.at(input, loops.mul(task.image, imageSize)), loops.mul(inputBlock, planeSize()));
+    Value x = computed ? computed->emit(loops, phase, task, inputBlock, scratch, compute)
+                       : loops.at(loops.at(input, loops.mul(task.image, imageSize)),
+                                  loops.mul(inputBlock, planeSize()));
     x = loops.at(x, loops.mul(loops.rem(task.channelTile, blocksPerInputBlock()), channelsRead()));
     Value w = loops.at(packedWeight, loops.mul(task.channelTile, kernelSize() * groupInputs() * lanes));
     auto emitTiles = [&](int64_t validLanes) {

@@ -6,9 +6,8 @@ using namespace mlir;
 
 namespace tokamak::codegen {
 
-/// Transposes a square of `lanes` vectors in place: log2(lanes) stages, each of which swaps off-diagonal
-/// blocks.
-static void transposeSquare(LoopBuilder &loops, LoopBuilder::Values &rows) {
+// log2(lanes) stages, each of which swaps off-diagonal blocks.
+void transposeSquare(LoopBuilder &loops, LoopBuilder::Values &rows) {
   int64_t lanes = loops.lanes();
   for (int64_t block = 1; block < lanes; block *= 2) {
     llvm::SmallVector<int64_t> upper, lower;

@@ -29,9 +29,11 @@ bool writesBlocks(tk::FusionOp group, Value result, llvm::function_ref<Layout(Va
     if (!isa<tk::ConvOp, tk::ConvTransposeOp>(op) || op->getResult(0).getType() != result.getType())
       return;
     auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
-    Layout input;
+    std::optional<Layout> input; // none: computed in the kernel
     if (argument && argument.getOwner() == &group.getBody().front())
       input = layoutOf(group.getInputs()[argument.getArgNumber()]);
+    else if (argument) // of a composite
+      input = Layout();
     auto plan = ConvolutionPlan::create(op, input, target);
     if (plan)
       found = true;

@@ -4,6 +4,7 @@
 #include "codegen/anchors/MatMul.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
+#include "codegen/kernel/Prologue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tokamak::codegen {
@@ -57,11 +58,10 @@ bool epilogueStaysInPlace(KernelBody &body, Operation *anchor) {
   return true;
 }
 
-/// Where the anchor's plan needs what.
+/// Where the anchor's plan finds its operands.
 struct AnchorOperands {
-  size_t input, weight;
-  std::optional<Value> bias; ///< an operand of the convolution, in channels
-  bool lanesInChannels;
+  std::optional<size_t> input, weight; ///< kernel arguments; nothing: computed task by task
+  std::optional<Value> bias;           ///< an operand of the convolution, in channels
 };
 
 void emitEpilogue(KernelContext &k, Operation *anchor, const AnchorOperands &operands, OpBuilder &builder,
@@ -102,23 +102,27 @@ void emitEpilogue(KernelContext &k, Operation *anchor, const AnchorOperands &ope
   }
 }
 
+Value pointerTo(KernelContext &k, std::optional<size_t> argument) {
+  return argument ? k.arguments[*argument].pointer : Value();
+}
+
+EpilogueFn epilogueFor(KernelContext &k, Operation *anchor, const AnchorOperands &operands) {
+  return [&k, anchor, &operands](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
+    emitEpilogue(k, anchor, operands, builder, loc, point);
+  };
+}
+
 template <typename Plan>
-KernelStrategy strategyFor(std::shared_ptr<Plan> plan, Operation *anchor, const AnchorOperands &operands,
-                           std::string kind, bool packs) {
+KernelStrategy strategyFor(std::shared_ptr<Plan> plan, const AnchorOperands &operands, std::string kind,
+                           bool packs) {
   KernelStrategy strategy;
   strategy.kind = std::move(kind);
   strategy.tasks = plan->taskCount();
   strategy.scratchBytes = plan->scratchBytes();
-  strategy.packing.resize(std::max(operands.input, operands.weight) + 1);
-  if (packs)
-    strategy.packing[operands.weight] = [plan](const Tensor &weight) { return plan->pack(weight); };
-  strategy.emit = [plan, anchor, operands](KernelContext &k) {
-    plan->emit(k.builder, k.loc, k.arguments[operands.input].pointer, k.arguments[operands.weight].pointer,
-               k.scratch, k.begin, k.end,
-               [&](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
-                 emitEpilogue(k, anchor, operands, builder, loc, point);
-               });
-  };
+  if (packs) {
+    strategy.packing.resize(*operands.weight + 1);
+    strategy.packing[*operands.weight] = [plan](const Tensor &weight) { return plan->pack(weight); };
+  }
   return strategy;
 }
 
@@ -132,42 +136,98 @@ bool readOnlyBy(Value argument, Operation *anchor) {
 
 } // namespace
 
+/// How many vectors of an operand are computed in all tasks.
+static double vectorsComputed(Value operand, double repeats, const TargetDescription &target) {
+  return static_cast<double>(tk::tensorType(operand).getNumElements()) / static_cast<double>(target.lanes()) *
+         repeats;
+}
+
+/// The plan of a matrix product. An operand that does not lie in memory as the plan reads it is computed.
+static std::optional<KernelStrategy> planMatMul(KernelBody &body, tk::MatMulOp product,
+                                                AnchorOperands operands, const KernelMemory &memory,
+                                                bool constantWeight, const TargetDescription &target) {
+  for (auto *operand : {&operands.input, &operands.weight})
+    if (*operand && memory.arguments[**operand].layout.isBlocked())
+      operand->reset();
+  MatMulInputs computed{!operands.input, !operands.weight};
+  auto plan = MatMulPlan::create(product, constantWeight, computed, target);
+  if (!plan) {
+    llvm::consumeError(plan.takeError());
+    return std::nullopt;
+  }
+  std::shared_ptr<MatMulPlan> shared = std::move(*plan);
+  KernelStrategy strategy = strategyFor(shared, operands, "matmul", shared->packsRhs());
+  strategy.repeats =
+      std::max(computed.lhs ? shared->lhsRepeats() : 1, computed.rhs ? shared->rhsRepeats() : 1);
+  MatrixInput lhs, rhs;
+  if (computed.lhs) {
+    lhs = planMatrixInput(body, memory, product.getLhs(), product.getTransposeLhs(), /*isWhole=*/false,
+                          target.lanes());
+    strategy.accesses += lhs.loads * vectorsComputed(lhs.operand, shared->lhsRepeats(), target);
+  }
+  if (computed.rhs) {
+    rhs = planMatrixInput(body, memory, product.getRhs(), product.getTransposeRhs(), /*isWhole=*/true,
+                          target.lanes());
+    strategy.accesses += rhs.loads * vectorsComputed(rhs.operand, shared->rhsRepeats(), target);
+  }
+  strategy.emit = [shared, product, operands, lhs, rhs](KernelContext &k) {
+    MatMulInputFns compute;
+    if (lhs.operand)
+      compute.lhs = computeMatrix(k, lhs);
+    if (rhs.operand)
+      compute.rhs = computeMatrix(k, rhs);
+    shared->emit(k.builder, k.loc, pointerTo(k, operands.input), pointerTo(k, operands.weight), k.scratch,
+                 k.begin, k.end, epilogueFor(k, product, operands), compute);
+  };
+  return strategy;
+}
+
+static std::optional<KernelStrategy> planConvolution(KernelBody &body, Operation *anchor,
+                                                     AnchorOperands operands, const KernelMemory &memory,
+                                                     const TargetDescription &target) {
+  if (anchor->getNumOperands() > 2)
+    operands.bias = anchor->getOperand(2);
+  std::optional<Layout> layout;
+  if (operands.input)
+    layout = memory.arguments[*operands.input].layout;
+  auto plan = ConvolutionPlan::create(anchor, layout, target);
+  if (!plan) {
+    llvm::consumeError(plan.takeError());
+    return std::nullopt;
+  }
+  std::shared_ptr<ConvolutionPlan> shared = std::move(*plan);
+  KernelStrategy strategy = strategyFor(shared, operands, "convolution", true);
+  strategy.repeats = shared->inputRepeats();
+  if (!operands.input)
+    strategy.accesses = vectorsComputed(anchor->getOperand(0), strategy.repeats, target) *
+                        loadsOfVector(body, memory, anchor->getOperand(0), 1, target.lanes());
+  strategy.emit = [shared, anchor, operands](KernelContext &k) {
+    ConvolutionInputFn compute;
+    if (!operands.input)
+      compute = computeConvolutionInput(k, anchor->getOperand(0));
+    shared->emit(k.builder, k.loc, pointerTo(k, operands.input), pointerTo(k, operands.weight), k.scratch,
+                 k.begin, k.end, epilogueFor(k, anchor, operands), compute);
+  };
+  return strategy;
+}
+
 std::optional<KernelStrategy> planAnchorKernel(KernelBody &body, const KernelMemory &memory,
                                                const TargetDescription &target) {
   Operation *anchor = theAnchor(body);
   if (!anchor || !tk::tensorType(anchor->getResult(0)).getElementType().isF32() ||
       !epilogueStaysInPlace(body, anchor) || tk::tensorType(anchor->getResult(0)).getNumElements() == 0)
     return std::nullopt;
-  auto input = argumentOf(body, memory, anchor->getOperand(0)),
-       weight = argumentOf(body, memory, anchor->getOperand(1));
-  if (!input || !weight || input == weight)
+  AnchorOperands operands{argumentOf(body, memory, anchor->getOperand(0)),
+                          argumentOf(body, memory, anchor->getOperand(1)), std::nullopt};
+  if (operands.input && operands.input == operands.weight)
     return std::nullopt;
-  AnchorOperands operands{*input, *weight, std::nullopt, true};
-  Value weightValue = body.arguments()[*weight];
-  bool constantWeight = memory.constantArgument[*weight] && readOnlyBy(weightValue, anchor);
-  if (auto product = dyn_cast<tk::MatMulOp>(anchor)) {
-    if (memory.arguments[*input].layout.isBlocked() || memory.arguments[*weight].layout.isBlocked())
-      return std::nullopt;
-    auto plan = MatMulPlan::create(product, constantWeight, target);
-    if (!plan) {
-      llvm::consumeError(plan.takeError());
-      return std::nullopt;
-    }
-    std::shared_ptr<MatMulPlan> shared = std::move(*plan);
-    bool packs = shared->packsRhs();
-    return strategyFor(shared, anchor, operands, "matmul", packs);
-  }
+  bool constantWeight = operands.weight && memory.constantArgument[*operands.weight] &&
+                        readOnlyBy(body.arguments()[*operands.weight], anchor);
+  if (auto product = dyn_cast<tk::MatMulOp>(anchor))
+    return planMatMul(body, product, operands, memory, constantWeight, target);
   if (!constantWeight)
     return std::nullopt;
-  if (anchor->getNumOperands() > 2)
-    operands.bias = anchor->getOperand(2);
-  auto plan = ConvolutionPlan::create(anchor, memory.arguments[*input].layout, target);
-  if (!plan) {
-    llvm::consumeError(plan.takeError());
-    return std::nullopt;
-  }
-  return strategyFor(std::shared_ptr<ConvolutionPlan>(std::move(*plan)), anchor, operands, "convolution",
-                     true);
+  return planConvolution(body, anchor, operands, memory, target);
 }
 
 } // namespace tokamak::codegen

@@ -4,6 +4,7 @@
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tokamak::codegen {
 
@@ -14,10 +15,12 @@ namespace {
 /// Elements a task should have at least, so that handing it out costs nothing beside it.
 constexpr int64_t taskElements = 4096;
 
-/// The loops over one result: its memory order, the innermost axes by vectors, the others split into tasks.
+/// The loops over one result, or over several of one shape, so that what they share is computed once: the
+/// memory order of the first, the innermost axes by vectors, the others split into tasks.
 struct ResultLoops {
-  size_t result = 0;
+  SmallVector<size_t> results;
   VectorNest nest;    ///< extents in memory order
+  double cost = 0;    ///< of one vector nest over all, in loads and stores
   int64_t outer = 1;  ///< product of the axes in front of the collapsed ones
   int64_t chunks = 1; ///< pieces of the collapsed axes
   int64_t chunkVectors = 1;
@@ -44,40 +47,58 @@ Value channelLanes(ElementBuilder &e, const Buffer &output, ArrayRef<Index> phys
   return e.builder().create<vector::CreateMaskOp>(e.location(), type, remaining);
 }
 
-void emitElement(ElementBuilder &e, Value result, const Buffer &output, ArrayRef<Index> physical) {
-  SmallVector<Index> index = logicalIndex(e.space(), output, physical);
-  e.setChannelLanes(channelLanes(e, output, physical));
-  e.store(e.element(result, index), output, index);
+/// One element of each of `values`; `physical` is the index in memory order of the first.
+void emitElements(ElementBuilder &e, ArrayRef<Value> values, ArrayRef<Buffer> outputs,
+                  ArrayRef<Index> physical) {
+  const Buffer &first = outputs.front();
+  if (first.shape.empty())
+    physical = {}; // rank 0 is one element
+  SmallVector<Index> index = logicalIndex(e.space(), first, physical);
+  e.setChannelLanes(channelLanes(e, first, physical));
+  for (auto [value, output] : llvm::zip(values, outputs))
+    e.store(e.element(value, index), output, index);
 }
 
-ResultLoops planLoops(KernelBody &body, const KernelMemory &memory, size_t number,
+/// Whether the second result may be stored in the loops over the first.
+bool canShareLoops(const Buffer &first, const Buffer &second) {
+  // The loops over a ragged last block run over lanes that only a block has room for.
+  bool isRagged = first.layout.isBlocked() && first.shape[1] % first.layout.block != 0;
+  return first.shape == second.shape && (first.layout == second.layout || !isRagged);
+}
+
+template <typename T>
+SmallVector<T> select(ArrayRef<size_t> numbers, llvm::function_ref<T(size_t)> at) {
+  return llvm::map_to_vector(numbers, at);
+}
+
+ResultLoops planLoops(KernelBody &body, const KernelMemory &memory, ArrayRef<size_t> numbers,
                       const TargetDescription &target) {
-  Value result = body.results()[number];
-  const Buffer &output = memory.outputs[number];
+  auto values = select<Value>(numbers, [&](size_t i) { return body.results()[i]; });
+  const Buffer &output = memory.outputs[numbers.front()];
   ResultLoops loops;
-  loops.result = number;
+  loops.results.assign(numbers.begin(), numbers.end());
   loops.nest.extents = output.layout.physicalShape(output.shape);
   if (loops.nest.extents.empty())
-    loops.nest.extents.push_back(1); // rank 0 is one element
+    loops.nest.extents.push_back(1);
   loops.nest.lanes = target.lanes();
-  double best = 0;
   size_t bestCollapsed = 1;
   auto emit = [&](ElementBuilder &e, ArrayRef<Index> physical) {
-    for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
-      Buffer unknown = buffer;
-      unknown.pointer = e.indexConstant(0); // code that is never lowered
-      e.bindBuffer(value, unknown);
-    }
-    Buffer target = output;
-    target.pointer = e.indexConstant(0);
-    emitElement(e, result, target, output.shape.empty() ? ArrayRef<Index>() : physical);
+    Value unknown = e.indexConstant(0); // code that is never lowered
+    auto somewhere = [&](Buffer buffer) {
+      buffer.pointer = unknown;
+      return buffer;
+    };
+    for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments))
+      e.bindBuffer(value, somewhere(buffer));
+    auto targets = select<Buffer>(numbers, [&](size_t i) { return somewhere(memory.outputs[i]); });
+    emitElements(e, values, targets, physical);
   };
   for (size_t collapsed = 1; collapsed <= loops.nest.extents.size(); ++collapsed) {
     VectorNest candidate = loops.nest;
     candidate.collapsed = collapsed;
-    double cost = nestCost(result.getContext(), result.getLoc(), candidate, emit);
-    if (collapsed == 1 || cost < best)
-      best = cost, bestCollapsed = collapsed;
+    double cost = nestCost(values.front().getContext(), values.front().getLoc(), candidate, emit);
+    if (collapsed == 1 || cost < loops.cost)
+      loops.cost = cost, bestCollapsed = collapsed;
   }
   loops.nest.collapsed = bestCollapsed;
   for (int64_t n : ArrayRef<int64_t>(loops.nest.extents).drop_back(bestCollapsed))
@@ -87,12 +108,37 @@ ResultLoops planLoops(KernelBody &body, const KernelMemory &memory, size_t numbe
   return loops;
 }
 
-void emitResult(KernelContext &k, const ResultLoops &loops, Value task) {
+/// Loops for all results, as few as pay.
+std::vector<ResultLoops> planAllLoops(KernelBody &body, const KernelMemory &memory,
+                                      const TargetDescription &target) {
+  std::vector<ResultLoops> all;
+  for (size_t i = 0; i < body.results().size(); ++i) {
+    ResultLoops alone = planLoops(body, memory, {i}, target);
+    bool isShared = false;
+    for (ResultLoops &loops : all) {
+      if (!canShareLoops(memory.outputs[loops.results.front()], memory.outputs[i]))
+        continue;
+      SmallVector<size_t> numbers = loops.results;
+      numbers.push_back(i);
+      ResultLoops together = planLoops(body, memory, numbers, target);
+      if (together.cost > loops.cost + alone.cost)
+        continue;
+      loops = std::move(together);
+      isShared = true;
+      break;
+    }
+    if (!isShared)
+      all.push_back(std::move(alone));
+  }
+  return all;
+}
+
+void emitTask(KernelContext &k, const ResultLoops &loops, Value task) {
   IndexSpace space;
   ElementBuilder e(k.builder, k.loc, space, k.lanes());
   k.bindArguments(e);
-  const Buffer &output = k.outputs[loops.result];
-  Value result = k.body.results()[loops.result];
+  auto outputs = select<Buffer>(loops.results, [&](size_t i) { return k.outputs[i]; });
+  auto values = select<Value>(loops.results, [&](size_t i) { return k.body.results()[i]; });
   Index number = space.uniform(task, 0, loops.tasks() - 1);
   Index chunk = space.mod(number, loops.chunks);
   SmallVector<Index> outer =
@@ -106,7 +152,7 @@ void emitResult(KernelContext &k, const ResultLoops &loops, Value task) {
   if (loops.nest.vectors() % loops.chunkVectors != 0)
     to = k.builder.create<arith::MinSIOp>(k.loc, to, e.indexConstant(loops.nest.vectors()));
   emitVectors(e, loops.nest, outer, from, to, [&](ArrayRef<Index> physical, ValueRange) {
-    emitElement(e, result, output, output.shape.empty() ? ArrayRef<Index>() : physical);
+    emitElements(e, values, outputs, physical);
     return SmallVector<Value>();
   });
 }
@@ -170,10 +216,11 @@ std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const Kernel
     return std::nullopt;
   KernelStrategy strategy;
   strategy.kind = heavy.empty() ? "pointwise" : "reduction";
-  std::vector<ResultLoops> all;
-  for (size_t i = 0; i < body.results().size(); ++i) {
-    all.push_back(planLoops(body, memory, i, target));
-    strategy.tasks += all.back().tasks();
+  std::vector<ResultLoops> all = planAllLoops(body, memory, target);
+  strategy.nests = static_cast<int64_t>(all.size());
+  for (const ResultLoops &loops : all) {
+    strategy.tasks += loops.tasks();
+    strategy.accesses += loops.cost * static_cast<double>(loops.outer * loops.nest.innerExtent());
   }
   strategy.emit = [all](KernelContext &k) {
     OpBuilder &b = k.builder;
@@ -181,14 +228,14 @@ std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const Kernel
     ElementBuilder loops(b, k.loc, none, 1);
     int64_t firstTask = 0;
     for (const ResultLoops &result : all) {
-      // This result's tasks are [firstTask, firstTask + tasks).
+      // The tasks of these loops are [firstTask, firstTask + tasks).
       Value first = loops.indexConstant(firstTask), last = loops.indexConstant(firstTask + result.tasks());
       Value from = b.create<arith::MaxSIOp>(k.loc, k.begin, first),
             to = b.create<arith::MinSIOp>(k.loc, k.end, last);
       if (result.tasks() > 0)
         loops.loop(from, to, {firstTask, firstTask + result.tasks() - 1}, {}, [&](Index task, ValueRange) {
           Value number = loops.materialize(none.sub(task, Index(firstTask)));
-          emitResult(k, result, number);
+          emitTask(k, result, number);
           return SmallVector<Value>();
         });
       firstTask += result.tasks();

@@ -359,6 +359,7 @@ KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const
   for (auto id : plan.outer)
     strategy.tasks *= plan.extentOf(id, target.lanes());
   strategy.scratchBytes = plan.scratchBytes;
+  strategy.nests = static_cast<int64_t>(plan.stages.size() + body.results().size());
   strategy.emit = [plan](KernelContext &k) {
     IndexSpace none;
     ElementBuilder loops(k.builder, k.loc, none, 1);

@@ -137,8 +137,7 @@ std::string differenceFromReference(const ProgramCase &test) {
   if (failed(expected))
     return "the evaluator failed";
 
-  auto compiled =
-      TestProgram::compile(*module, test.fuse ? FusionMode::Dominator : FusionMode::None, test.cpu);
+  auto compiled = TestProgram::compile(*module, test.fusion, test.cpu);
   if (!compiled)
     return llvm::toString(compiled.takeError());
   std::unique_ptr<TkPool, void (*)(TkPool *)> pool(tk_pool_create(2), tk_pool_destroy);

@@ -49,7 +49,7 @@ struct ProgramCase {
   bool exact = false;      ///< small integers as inputs, results compared for equality
   double tolerance = 1e-5; ///< max |a - b| <= tolerance * max(1, max |b|)
   std::string cpu = "native";
-  bool fuse = true; ///< `dominator`, else `none`
+  FusionMode fusion = FusionMode::Dominator;
   uint64_t seed = 1;
   std::vector<Tensor> inputs = {}; ///< empty: random
 };

@@ -3,17 +3,18 @@
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
+using tokamak::FusionMode;
 using tokamak::test::ProgramCase;
 
 namespace {
 
-/// Fused and unfused, for both vector lengths.
+/// Unfused and fused in both ways, for both vector lengths.
 void expectSame(ProgramCase test) {
   for (const char *cpu : {"native", "x86-64-v3"})
-    for (bool fuse : {true, false}) {
+    for (FusionMode fusion : {FusionMode::None, FusionMode::Dominator, FusionMode::Full}) {
       test.cpu = cpu;
-      test.fuse = fuse;
-      EXPECT_EQ(differenceFromReference(test), "") << cpu << (fuse ? ", fused" : ", unfused");
+      test.fusion = fusion;
+      EXPECT_EQ(differenceFromReference(test), "") << cpu << ", fusion " << static_cast<int>(fusion);
     }
 }
 

@@ -12,7 +12,7 @@ namespace {
 /// The case is right on both vector lengths; returns the kernels that it takes natively, unfused.
 size_t kernelsOf(ProgramCase test) {
   test.exact = true;
-  test.fuse = false;
+  test.fusion = FusionMode::None;
   for (const char *cpu : {"native", "x86-64-v3"}) {
     test.cpu = cpu;
     EXPECT_EQ(differenceFromReference(test), "") << cpu;

@@ -1,0 +1,105 @@
+//===- KernelEstimate.cpp - what kernel a group would become ----------------------------------------===//
+#include "codegen/kernel/KernelEstimate.h"
+#include "codegen/kernel/ExpressionCost.h"
+#include "codegen/kernel/IndexProbe.h"
+#include "codegen/kernel/KernelContext.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// Blocks of one vector, where convolutions find them useful (see LayoutAssignment).
+Layout blockedWherePossible(Value tensor, const TargetDescription &target) {
+  auto type = tk::tensorType(tensor);
+  bool canBe =
+      type.getRank() >= 3 && type.getElementType().isF32() && type.getDimSize(1) * 2 >= target.lanes();
+  return canBe ? Layout{target.lanes()} : Layout();
+}
+
+KernelMemory memoryOf(KernelBody &body, tk::FusionOp group, llvm::function_ref<Layout(Value)> layoutOf) {
+  KernelMemory memory;
+  auto bufferOf = [](Value tensor, Layout layout) {
+    auto type = tk::tensorType(tensor);
+    return Buffer{{}, *fromMlir(type.getElementType()), SmallVector<int64_t>(type.getShape()), layout};
+  };
+  for (size_t i = 0; i < body.arguments().size(); ++i) {
+    Operation *definition =
+        i < body.operandCount() ? group.getInputs()[static_cast<unsigned>(i)].getDefiningOp() : nullptr;
+    bool isConstant = i >= body.operandCount() || isa_and_nonnull<tk::ConstantOp>(definition);
+    memory.constantArgument.push_back(isConstant);
+    Value argument = body.arguments()[static_cast<unsigned>(i)];
+    memory.arguments.push_back(bufferOf(argument, isConstant ? Layout() : layoutOf(argument)));
+  }
+  for (Value result : body.results())
+    memory.outputs.push_back(bufferOf(result, layoutOf(result)));
+  return memory;
+}
+
+} // namespace
+
+KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &target) {
+  KernelBody body(group);
+  auto rowMajor = [](Value) { return Layout(); };
+  auto blocked = [&](Value value) { return blockedWherePossible(value, target); };
+  auto strategy = planAnchorKernel(body, memoryOf(body, group, blocked), target);
+  KernelMemory memory = memoryOf(body, group, rowMajor);
+  if (!strategy)
+    strategy = planAnchorKernel(body, memory, target);
+  if (!strategy)
+    strategy = planPointwiseKernel(body, memory, target);
+  if (!strategy)
+    strategy = planRowKernel(body, memory, target);
+  KernelEstimate estimate;
+  estimate.kind = strategy->kind;
+  estimate.tasks = strategy->tasks;
+  estimate.scratchBytes = strategy->scratchBytes;
+  estimate.nests = strategy->nests;
+  estimate.accesses = strategy->accesses;
+  estimate.repeats = strategy->repeats;
+  return estimate;
+}
+
+ElementCost elementCost(tk::FusionOp group, const TargetDescription &target) {
+  KernelBody body(group);
+  ElementCost cost;
+  for (Operation &op : body.block().without_terminator()) {
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    double one = expressionCost(&op, target).cycles;
+    cost.all += one;
+    cost.dearest = std::max(cost.dearest, one);
+  }
+  return cost;
+}
+
+double requestsPerElement(tk::FusionOp group, unsigned operand) {
+  KernelBody body(group);
+  Value argument = body.arguments()[operand];
+  auto elements = static_cast<double>(tk::tensorType(argument).getNumElements());
+  double requests = 0;
+  for (Value result : body.results()) {
+    IndexProbe probe(result, [](Value) { return false; });
+    for (const Access &access : probe.accesses()) {
+      if (access.tensor != argument)
+        continue;
+      // Once for each element of the result, and for each turn of the loops inside.
+      auto times = static_cast<double>(tk::tensorType(result).getNumElements());
+      llvm::SmallDenseSet<AtomId> loops;
+      for (const Index &index : access.index)
+        for (auto [atom, coefficient] : index.terms) {
+          bool isAxis = false;
+          for (size_t i = 0; i < probe.rank(); ++i)
+            isAxis |= !probe.axis(i).isConstant() && probe.axis(i).terms[0].first == atom;
+          const IndexSpace::Atom &variable = probe.space().atom(atom);
+          if (!isAxis && variable.kind == IndexSpace::Kind::Uniform && loops.insert(atom).second)
+            times *= static_cast<double>(variable.range.high - variable.range.low + 1);
+        }
+      requests += times;
+    }
+  }
+  return elements == 0 ? 0 : requests / elements;
+}
+
+} // namespace tokamak::codegen

@@ -1,0 +1,42 @@
+//===- KernelEstimate.h - what kernel a group would become ------------------------------------------===//
+// Partitioners ask the emitter itself, so what they promise can be emitted.
+#pragma once
+#include "analysis/TargetDescription.h"
+#include "ir/Tk.h"
+#include <string>
+
+namespace tokamak::codegen {
+
+struct KernelEstimate {
+  std::string kind; ///< as in EmittedKernel
+  int64_t tasks = 0;
+  int64_t scratchBytes = 0;
+  /// Loop nests over results and values kept in scratch: what two of them share, each computes for itself,
+  /// unless it is dear and row by row.
+  int64_t nests = 1;
+  /// Vectors loaded and stored, irregular ones counted by lane: by kernels of kinds "pointwise" and
+  /// "reduction", and for the operands that an anchor has computed.
+  double accesses = 0;
+  /// How often an element of an operand that an anchor has computed in its tasks is, on average.
+  double repeats = 1;
+
+  /// Whether a register-tiled convolution or matrix product does the work.
+  bool isTiled() const { return kind == "convolution" || kind == "matmul"; }
+};
+
+/// Of a group in a module or function. Values that convolutions read count as channel-blocked where they can
+/// be; others as row-major.
+KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &target);
+
+/// The arithmetic of a group without reductions and anchors, in cycles for one vector of elements.
+struct ElementCost {
+  double all = 0;     ///< of every operator once
+  double dearest = 0; ///< of the operator that takes most
+};
+ElementCost elementCost(tk::FusionOp group, const TargetDescription &target);
+
+/// How often, on average, an element of the group's operand number `operand` is asked for while all results
+/// are computed, each on its own. An operand that is broadcast counts the more often.
+double requestsPerElement(tk::FusionOp group, unsigned operand);
+
+} // namespace tokamak::codegen

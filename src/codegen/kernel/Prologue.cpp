@@ -1,0 +1,292 @@
+//===- Prologue.cpp - operands of anchors as expressions --------------------------------------------===//
+#include "codegen/kernel/Prologue.h"
+#include "codegen/anchors/PackTransposed.h"
+#include "codegen/kernel/ScratchFunction.h"
+#include "codegen/kernel/VectorLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <set>
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// Multiples of the lanes where a concatenated operand of `input` begins, counted in blocks; 0 and `blocks`
+/// as well. What lies behind operators that move channels is not followed.
+SmallVector<int64_t> pieces(Value input, int64_t blocks, int64_t lanes) {
+  std::set<int64_t> cuts{0, blocks};
+  auto shape = tk::tensorType(input).getShape();
+  SmallVector<Value> pending{input};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(value).second || tk::tensorType(value).getShape() != shape)
+      continue;
+    auto concat = dyn_cast<tk::ConcatOp>(op);
+    if (!concat) {
+      pending.append(op->operand_begin(), op->operand_end());
+      continue;
+    }
+    int64_t channel = 0;
+    for (Value operand : concat.getInputs()) {
+      if (concat.getAxis() == 1 && channel % lanes == 0)
+        cuts.insert(channel / lanes);
+      channel += concat.getAxis() == 1 ? tk::tensorType(operand).getDimSize(1) : 0;
+    }
+  }
+  return SmallVector<int64_t>(cuts.begin(), cuts.end());
+}
+
+Buffer vectorAt(Value memory, const Index &position) {
+  Buffer buffer;
+  buffer.type = DataType::Float32;
+  buffer.pointer = memory;
+  buffer.shape = {1}; // the position says it all
+  buffer.position = [position](IndexSpace &, ArrayRef<Index>) { return position; };
+  return buffer;
+}
+
+void emitConvolutionInput(KernelContext &k, Value input, OpBuilder &builder, Location loc,
+                          const ConvolutionRegion &region) {
+  IndexSpace space;
+  int64_t lanes = k.lanes();
+  ElementBuilder e(builder, loc, space, lanes);
+  k.bindArguments(e);
+  auto shape = tk::tensorType(input).getShape();
+  Index image = space.uniform(region.image, 0, region.images - 1);
+  auto emitVector = [&](const Index &block, const Index &target, ArrayRef<Index> spatial, bool isRagged) {
+    Value saved = e.mask();
+    if (isRagged) {
+      auto type = VectorType::get({lanes}, builder.getI1Type());
+      SmallVector<bool> bits(static_cast<size_t>(lanes));
+      std::fill_n(bits.begin(), shape[1] % lanes, true);
+      e.setMask(builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, bits)));
+    }
+    SmallVector<Index> index{image, space.add(space.scale(block, lanes), e.laneIndex())};
+    llvm::append_range(index, spatial);
+    Value element = e.element(input, index);
+    e.setMask(saved); // the scratch has room for the whole vector
+    e.store(element, vectorAt(region.memory, target), {});
+  };
+  auto emitBlock = [&](const Index &block, const Index &target, bool isRagged) {
+    SmallVector<Index> spatial;
+    std::function<void(Index)> level = [&](Index at) {
+      size_t axis = spatial.size();
+      if (axis == region.spatial.size())
+        return emitVector(block, space.add(at, e.laneIndex()), spatial, isRagged);
+      const RegionAxis &range = region.spatial[axis];
+      Index first = space.uniform(range.begin, 0, range.extent);
+      e.loop(range.begin, range.end, {0, range.extent - 1}, {}, [&](Index i, ValueRange) {
+        spatial.push_back(i);
+        level(space.add(at, space.scale(space.sub(i, first), region.spatialStrides[axis])));
+        spatial.pop_back();
+        return SmallVector<Value>();
+      });
+    };
+    level(target);
+  };
+
+  int64_t raggedBlock = shape[1] % lanes ? shape[1] / lanes : -1;
+  SmallVector<int64_t> cuts = pieces(input, region.blocks.extent, lanes);
+  if (raggedBlock > 0 && !llvm::is_contained(cuts, raggedBlock))
+    cuts.insert(llvm::upper_bound(cuts, raggedBlock), raggedBlock);
+  Index firstBlock = space.uniform(region.blocks.begin, 0, region.blocks.extent);
+  for (size_t piece = 0; piece + 1 < cuts.size(); ++piece) {
+    int64_t low = cuts[piece], high = cuts[piece + 1];
+    Value from = builder.create<arith::MaxSIOp>(loc, region.blocks.begin, e.indexConstant(low)),
+          to = builder.create<arith::MinSIOp>(loc, region.blocks.end, e.indexConstant(high));
+    e.loop(from, to, {low, high - 1}, {}, [&](Index block, ValueRange) {
+      emitBlock(block, space.scale(space.sub(block, firstBlock), region.blockStride), low == raggedBlock);
+      return SmallVector<Value>();
+    });
+  }
+}
+
+/// The part of an operand's index that a row has in common: batch and row.
+SmallVector<Index> rowIndex(ElementBuilder &e, ArrayRef<int64_t> shape, ArrayRef<Index> batch, Index row,
+                            bool isTransposed) {
+  size_t leading = shape.size() - 2;
+  SmallVector<Index> index;
+  if (batch.empty()) { // the row counts through all matrices
+    SmallVector<int64_t> extents(shape.take_front(leading));
+    extents.push_back(isTransposed ? shape.back() : shape[leading]);
+    index = delinearize(e.space(), row, extents);
+    // One SSA value an axis, so that the divisions happen once a row.
+    for (auto [at, extent] : llvm::zip(index, extents))
+      at = e.space().uniform(e.materialize(at), 0, extent - 1);
+    return index;
+  }
+  for (size_t axis = 0; axis < leading; ++axis)
+    index.push_back(shape[axis] == 1 ? Index(0) : batch[batch.size() - leading + axis]);
+  index.push_back(row);
+  return index;
+}
+
+/// Computes a MatrixRegion.
+class MatrixEmitter {
+public:
+  MatrixEmitter(KernelContext &k, const MatrixInput &input, OpBuilder &builder, Location loc,
+                const MatrixRegion &region)
+      : input(input), region(region), lanes(k.lanes()), e(builder, loc, space, 1),
+        loops(builder, loc, k.lanes()), shape(tk::tensorType(input.operand).getShape()) {
+    k.bindArguments(e);
+    for (const RegionAxis &axis : region.batch)
+      batch.push_back(space.uniform(axis.begin, 0, axis.extent - 1));
+    firstColumn = space.uniform(region.firstColumn, 0, region.lastFirst);
+  }
+
+  /// Row by row, lanes over columns.
+  void emitRows() {
+    Index firstRow = space.uniform(region.rows.begin, 0, region.rows.extent);
+    VectorNest nest;
+    nest.extents = {region.valid};
+    nest.lanes = lanes;
+    e.loop(region.rows.begin, region.rows.end, {0, region.rows.extent - 1}, {}, [&](Index row, ValueRange) {
+      Index start = space.scale(space.sub(row, firstRow), region.rowStride);
+      e.setLanes(1);
+      SmallVector<Index> index = rowIndex(e, shape, batch, row, input.isTransposed);
+      emitNest(e, nest, {}, [&](ArrayRef<Index> inner, ValueRange) {
+        Value element = e.element(input.operand, at(index, space.add(firstColumn, inner[0])));
+        store(element, space.add(start, inner[0]));
+        return SmallVector<Value>();
+      });
+      return SmallVector<Value>();
+    });
+  }
+
+  /// Square by square, lanes over rows, of a whole matrix.
+  void emitSquares() {
+    SmallVector<Index> leading;
+    for (size_t axis = 0; axis + 2 < shape.size(); ++axis)
+      leading.push_back(shape[axis] == 1 ? Index(0) : batch[batch.size() - (shape.size() - 2) + axis]);
+    auto overColumns = [&](const Index &rowBlock, int64_t rows) {
+      if (int64_t full = region.valid / lanes)
+        e.loop(full, {}, [&](Index columnBlock, ValueRange) {
+          emitSquare(leading, rowBlock, columnBlock, rows, lanes);
+          return SmallVector<Value>();
+        });
+      if (region.valid % lanes)
+        emitSquare(leading, rowBlock, Index(region.valid / lanes), rows, region.valid % lanes);
+    };
+    e.setLanes(lanes);
+    if (int64_t full = region.rows.extent / lanes)
+      e.loop(full, {}, [&](Index rowBlock, ValueRange) {
+        overColumns(rowBlock, lanes);
+        return SmallVector<Value>();
+      });
+    if (region.rows.extent % lanes)
+      overColumns(Index(region.rows.extent / lanes), region.rows.extent % lanes);
+  }
+
+private:
+  SmallVector<Index> at(ArrayRef<Index> row, const Index &column) {
+    SmallVector<Index> index(row);
+    index.push_back(column);
+    if (input.isTransposed)
+      std::swap(index.back(), index[index.size() - 2]);
+    return index;
+  }
+
+  void store(Value element, const Index &position) {
+    Value saved = e.mask();
+    e.setMask(nullptr); // rows have room for whole vectors
+    e.store(element, vectorAt(region.memory, position), {});
+    e.setMask(saved);
+  }
+
+  void emitSquare(ArrayRef<Index> leading, const Index &rowBlock, const Index &columnBlock, int64_t rows,
+                  int64_t columns) {
+    ElementBuilder::Scope scope(e);
+    OpBuilder &b = e.builder();
+    if (rows < lanes) {
+      SmallVector<bool> bits(static_cast<size_t>(lanes));
+      std::fill_n(bits.begin(), rows, true);
+      auto type = VectorType::get({lanes}, b.getI1Type());
+      e.setMask(b.create<arith::ConstantOp>(e.location(), DenseElementsAttr::get(type, bits)));
+    }
+    SmallVector<Index> row(leading);
+    row.push_back(space.add(space.scale(rowBlock, lanes), e.laneIndex()));
+    Index start = space.add(firstColumn, space.scale(columnBlock, lanes));
+    LoopBuilder::Values vectors;
+    for (int64_t column = 0; column < lanes; ++column)
+      vectors.push_back(column < columns ? e.element(input.operand, at(row, space.add(start, Index(column))))
+                                         : loops.zero());
+    e.setMask(nullptr);
+    transposeSquare(loops, vectors);
+    Index target =
+        space.add(space.scale(rowBlock, lanes * region.rowStride), space.scale(columnBlock, lanes));
+    for (int64_t i = 0; i < rows; ++i)
+      store(vectors[static_cast<size_t>(i)],
+            space.add(space.add(target, Index(i * region.rowStride)), e.laneIndex()));
+  }
+
+  const MatrixInput &input;
+  const MatrixRegion &region;
+  int64_t lanes;
+  IndexSpace space;
+  ElementBuilder e;
+  LoopBuilder loops;
+  ArrayRef<int64_t> shape;
+  SmallVector<Index> batch;
+  Index firstColumn;
+};
+
+} // namespace
+
+double loadsOfVector(KernelBody &body, const KernelMemory &memory, Value value, size_t laneAxis,
+                     int64_t lanes) {
+  ScratchFunction scratch(value.getContext(), value.getLoc());
+  IndexSpace space;
+  ElementBuilder e(scratch.builder, value.getLoc(), space, lanes);
+  Value unknown = e.indexConstant(0); // code that is never lowered
+  for (auto [argument, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
+    Buffer somewhere = buffer;
+    somewhere.pointer = unknown;
+    e.bindBuffer(argument, somewhere);
+  }
+  auto shape = tk::tensorType(value).getShape();
+  SmallVector<Index> index;
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
+    int64_t vectors = (extent + lanes - 1) / lanes;
+    if (axis == laneAxis)
+      index.push_back(space.add(space.scale(space.uniform(unknown, 0, vectors - 1), lanes), e.laneIndex()));
+    else
+      index.push_back(space.uniform(unknown, 0, extent - 1));
+  }
+  e.element(value, index);
+  auto [regular, irregular] = e.accessCounts();
+  return static_cast<double>(regular) + static_cast<double>(lanes * irregular);
+}
+
+ConvolutionInputFn computeConvolutionInput(KernelContext &k, Value input) {
+  return [&k, input](OpBuilder &builder, Location loc, const ConvolutionRegion &region) {
+    emitConvolutionInput(k, input, builder, loc, region);
+  };
+}
+
+MatrixInput planMatrixInput(KernelBody &body, const KernelMemory &memory, Value operand, bool isTransposed,
+                            bool isWhole, int64_t lanes) {
+  auto last = static_cast<size_t>(tk::tensorType(operand).getRank()) - 1;
+  size_t columns = isTransposed ? last - 1 : last, rows = isTransposed ? last : last - 1;
+  MatrixInput input{operand, isTransposed, false, loadsOfVector(body, memory, operand, columns, lanes)};
+  constexpr double transposition = 4; // shuffles for one vector
+  double alongRows = loadsOfVector(body, memory, operand, rows, lanes) + transposition;
+  if (isWhole && alongRows < input.loads)
+    input.alongRows = true, input.loads = alongRows;
+  return input;
+}
+
+MatrixInputFn computeMatrix(KernelContext &k, const MatrixInput &input) {
+  return [&k, input](OpBuilder &builder, Location loc, const MatrixRegion &region) {
+    MatrixEmitter emitter(k, input, builder, loc, region);
+    if (input.alongRows && region.isWhole)
+      emitter.emitSquares();
+    else
+      emitter.emitRows();
+  };
+}
+
+} // namespace tokamak::codegen

@@ -1,0 +1,30 @@
+//===- Prologue.h - operands of anchors as expressions ----------------------------------------------===//
+#pragma once
+#include "codegen/anchors/InputRegion.h"
+#include "codegen/kernel/KernelContext.h"
+
+namespace tokamak::codegen {
+
+/// What computes parts of `input`, a value inside the group of `k`, channel-blocked. Lanes run over channels;
+/// the loop over blocks is cut where concatenated operands begin, so that each piece reads one of them.
+ConvolutionInputFn computeConvolutionInput(KernelContext &k, mlir::Value input);
+
+/// Loads of such a vector, irregular ones counted by lane; the lanes run along axis `laneAxis` of `value`.
+double loadsOfVector(KernelBody &body, const KernelMemory &memory, mlir::Value value, size_t laneAxis,
+                     int64_t lanes);
+
+/// How parts of a matrix product's operand are computed.
+struct MatrixInput {
+  mlir::Value operand; ///< a value inside the group
+  bool isTransposed = false;
+  /// Lanes run over rows, and squares of vectors are transposed in registers: neighbours lie in memory that
+  /// way.
+  bool alongRows = false;
+  double loads = 0; ///< of a vector, as above, and what the transposition costs
+};
+/// `isWhole`: parts are all rows of a matrix.
+MatrixInput planMatrixInput(KernelBody &body, const KernelMemory &memory, mlir::Value operand,
+                            bool isTransposed, bool isWhole, int64_t lanes);
+MatrixInputFn computeMatrix(KernelContext &k, const MatrixInput &input);
+
+} // namespace tokamak::codegen

@@ -1,0 +1,56 @@
+//===- MergeLog.cpp - decisions of the passes that merge groups -------------------------------------===//
+#include "fusion/MergeLog.h"
+#include "fusion/NodeNames.h"
+#include "mlir/IR/Block.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace tokamak;
+
+fusion::Refusal fusion::refusePath(const GroupGraph &groups, GroupGraph::Node from, GroupGraph::Node to) {
+  switch (groups.pathAround(from, to)) {
+  case GroupGraph::Path::None:
+    return {};
+  case GroupGraph::Path::Around:
+    return {Reason::Cycle, ""};
+  case GroupGraph::Path::TooLong:
+    return {Reason::FarApart, ""};
+  }
+  llvm_unreachable("a kind of path");
+}
+
+void fusion::MergeLog::note(llvm::ArrayRef<Operation *> from, llvm::ArrayRef<Operation *> to, Reason reason,
+                            const std::string &detail) {
+  if (!state.decisions)
+    return;
+  llvm::SmallPtrSet<Operation *, 16> consumers(to.begin(), to.end());
+  for (Operation *producer : from) {
+    llvm::SmallPtrSet<Operation *, 4> seen;
+    for (Operation *user : producer->getUsers()) {
+      Operation *consumer = producer->getBlock()->findAncestorOpInBlock(*user);
+      if (!consumers.contains(consumer) || !seen.insert(consumer).second)
+        continue;
+      Decision decision = newDecision(producer, consumer);
+      decision.fused = reason == Reason::Fused;
+      decision.reason = reason;
+      decision.detail = detail;
+      put(std::move(decision));
+    }
+  }
+}
+
+void fusion::MergeLog::put(Decision decision) {
+  std::vector<Decision> &decisions = state.decisions->decisions;
+  auto key = [](const Decision &d) { return d.producer + "\n" + d.consumer; };
+  for (; indexed < decisions.size(); ++indexed)
+    places[key(decisions[indexed])].push_back(indexed);
+  auto &same = places[key(decision)];
+  for (size_t place : same) {
+    if (decisions[place].fused)
+      continue;
+    decisions[place] = std::move(decision);
+    return;
+  }
+  if (same.empty())
+    decisions.push_back(std::move(decision)); // indexed by the next call
+}

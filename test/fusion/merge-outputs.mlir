@@ -1,0 +1,77 @@
+// Beyond the baseline: a value that others need as well is stored by a kernel that needs it itself.
+// RUN: tokamak-opt %s --split-input-file --partition-dominator --merge-outputs --outline-groups | FileCheck %s
+
+// The lecture's case, A into B and A into C: all of one shape, so one kernel reads A's input once.
+// CHECK-LABEL: func.func @two_consumers
+// CHECK-NEXT: %[[R:.*]]:2 = tk.fusion {{.*}}(%arg0)
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[R]]#{{.}}, %[[R]]#{{.}}
+func.func @two_consumers(%x: tensor<40x64xf32>) -> (tensor<40x64xf32>, tensor<40x64xf32>) {
+  %a = tk.abs %x : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %b = tk.exp %a : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %c = tk.tanh %a : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  return %b, %c : tensor<40x64xf32>, tensor<40x64xf32>
+}
+
+// -----
+
+// A convolution whose value before the activation is needed as well: the epilogue stores twice.
+// CHECK-LABEL: func.func @before_activation
+// CHECK: %[[R:.*]]:2 = tk.fusion {{.*}}(%arg0
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tk.constant
+// CHECK-NEXT: %[[C:.*]] = tk.conv
+// CHECK-NEXT: %[[M:.*]] = tk.max %[[C]]
+// CHECK-NEXT: tk.yield %[[C]], %[[M]]
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @before_activation(%x: tensor<1x16x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) {
+  %w = tk.constant dense<0.5> : tensor<16x16x1x1xf32>
+  %z = tk.constant dense<0.0> : tensor<f32>
+  %c = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x16x14x14xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x14x14xf32>
+  %m = tk.max %c, %z : (tensor<1x16x14x14xf32>, tensor<f32>) -> tensor<1x16x14x14xf32>
+  return %c, %m : tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>
+}
+
+// -----
+
+// A reader of another shape runs over other loops, which share nothing: it stays apart.
+// CHECK-LABEL: func.func @other_shape
+// CHECK: tk.fusion {{.*}}(%arg0)
+// CHECK: tk.fusion
+// CHECK: return
+func.func @other_shape(%x: tensor<40x64xf32>) -> (tensor<40x64xf32>, tensor<64x40xf32>) {
+  %a = tk.exp %x : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %t = tk.transpose %a {permutation = array<i64: 1, 0>} : (tensor<40x64xf32>) -> tensor<64x40xf32>
+  return %a, %t : tensor<40x64xf32>, tensor<64x40xf32>
+}
+
+// -----
+
+// Never: a path through a library call would make the merged group depend on itself.
+// CHECK-LABEL: func.func @cycle
+// CHECK: %[[E:.*]] = tk.fusion "exp"(%arg0)
+// CHECK: %[[S:.*]] = tk.cumsum %[[E]]
+// CHECK: tk.fusion {{.*}}(%[[E]], %[[S]])
+// CHECK-NOT: tk.fusion
+func.func @cycle(%x: tensor<40x64xf32>) -> (tensor<40x64xf32>, tensor<40x64xf32>) {
+  %0 = tk.exp %x : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %2 = tk.cumsum %0 {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %3 = tk.add %0, %2 : (tensor<40x64xf32>, tensor<40x64xf32>) -> tensor<40x64xf32>
+  return %3, %0 : tensor<40x64xf32>, tensor<40x64xf32>
+}
+
+// -----
+
+// Never: an epilogue that reads the convolution's value at another index than it writes (here transposed).
+// CHECK-LABEL: func.func @transposed_epilogue
+// CHECK: tk.fusion "conv"
+// CHECK: tk.fusion
+// CHECK: return
+func.func @transposed_epilogue(%x: tensor<1x16x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) {
+  %w = tk.constant dense<0.5> : tensor<16x16x1x1xf32>
+  %c = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x16x14x14xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x14x14xf32>
+  %t = tk.transpose %c {permutation = array<i64: 0, 1, 3, 2>} : (tensor<1x16x14x14xf32>) -> tensor<1x16x14x14xf32>
+  %m = tk.add %c, %t : (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) -> tensor<1x16x14x14xf32>
+  return %c, %m : tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>
+}

@@ -1,0 +1,89 @@
+// Beyond the baseline: kernels compute cheap values that they would read, anchors included.
+// RUN: tokamak-opt %s --split-input-file --partition-dominator --merge-rows --merge-outputs --recompute-producers --outline-groups | FileCheck %s
+
+// The lecture's case, A into B and A into C, which run side by side: B and C reduce other axes, so they cannot be one
+// kernel; each computes A.
+// CHECK-LABEL: func.func @lecture
+// CHECK-DAG: tk.fusion {{.*}}"abs_reduce"(%arg0)
+// CHECK-DAG: tk.fusion {{.*}}"abs_reduce"(%arg0)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @lecture(%x: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %a = tk.abs %x : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %b = tk.reduce %a {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = false} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %c = tk.reduce %a {kind = #tk.reduce_kind<max>, axes = array<i64: 0>, keep_dims = false} : (tensor<64x64xf32>) -> tensor<64xf32>
+  return %b, %c : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// A scale in front of a 1x1 convolution (squeeze-excite) becomes its prologue.
+// CHECK-LABEL: func.func @prologue
+// CHECK: tk.fusion "mul_conv"(%arg0, %arg1
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @prologue(%x: tensor<1x32x28x28xf32>, %s: tensor<1x32x1x1xf32>) -> tensor<1x16x28x28xf32> {
+  %w = tk.constant dense<0.5> : tensor<16x32x1x1xf32>
+  %m = tk.mul %x, %s : (tensor<1x32x28x28xf32>, tensor<1x32x1x1xf32>) -> tensor<1x32x28x28xf32>
+  %c = tk.conv %m, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x32x28x28xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x28x28xf32>
+  return %c : tensor<1x16x28x28xf32>
+}
+
+// -----
+
+// Heads are split off and transposed in front of a product: both operands are read where they lie.
+// CHECK-LABEL: func.func @heads
+// CHECK: tk.fusion {{.*}}(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @heads(%q: tensor<128x256xf32>, %k: tensor<128x256xf32>) -> tensor<4x128x128xf32> {
+  %0 = tk.reshape %q {shape = array<i64: 128, 4, 64>} : (tensor<128x256xf32>) -> tensor<128x4x64xf32>
+  %1 = tk.transpose %0 {permutation = array<i64: 1, 0, 2>} : (tensor<128x4x64xf32>) -> tensor<4x128x64xf32>
+  %2 = tk.reshape %k {shape = array<i64: 128, 4, 64>} : (tensor<128x256xf32>) -> tensor<128x4x64xf32>
+  %3 = tk.transpose %2 {permutation = array<i64: 1, 2, 0>} : (tensor<128x4x64xf32>) -> tensor<4x64x128xf32>
+  %4 = tk.matmul %1, %3 : (tensor<4x128x64xf32>, tensor<4x64x128xf32>) -> tensor<4x128x128xf32>
+  return %4 : tensor<4x128x128xf32>
+}
+
+// -----
+
+// Never: an expensive producer computed again for every element of a consumer that reuses it.
+// CHECK-LABEL: func.func @expensive
+// CHECK: tk.fusion "exp"
+// CHECK: tk.fusion
+// CHECK: tk.fusion
+// CHECK: return
+func.func @expensive(%x: tensor<64x1xf32>, %y: tensor<64x512xf32>, %z: tensor<512x64xf32>) -> (tensor<64x512xf32>, tensor<512x64xf32>) {
+  %e = tk.exp %x : (tensor<64x1xf32>) -> tensor<64x1xf32>
+  %a = tk.mul %y, %e : (tensor<64x512xf32>, tensor<64x1xf32>) -> tensor<64x512xf32>
+  %t = tk.transpose %e {permutation = array<i64: 1, 0>} : (tensor<64x1xf32>) -> tensor<1x64xf32>
+  %b = tk.mul %z, %t : (tensor<512x64xf32>, tensor<1x64xf32>) -> tensor<512x64xf32>
+  return %a, %b : tensor<64x512xf32>, tensor<512x64xf32>
+}
+
+// -----
+
+// Never: an interior value that is a graph output as well disappears. It stays, whoever computes it too.
+// CHECK-LABEL: func.func @also_output
+// CHECK: %[[R:.*]]:2 = tk.fusion "abs_transpose"(%arg0)
+// CHECK: return %[[R]]#
+func.func @also_output(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64xf32>) {
+  %a = tk.abs %x : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %t = tk.transpose %a {permutation = array<i64: 1, 0>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %c = tk.reduce %t {kind = #tk.reduce_kind<max>, axes = array<i64: 0, 1>, keep_dims = false} : (tensor<64x64xf32>) -> tensor<f32>
+  %d = tk.broadcast %c {shape = array<i64: 64>} : (tensor<f32>) -> tensor<64xf32>
+  return %a, %d : tensor<64x64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// An anchor is never computed again.
+// CHECK-LABEL: func.func @anchor
+// CHECK-COUNT-1: tk.matmul
+// CHECK-NOT: tk.matmul
+func.func @anchor(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %a = tk.matmul %x, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %b = tk.reduce %a {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = false} : (tensor<64x64xf32>) -> tensor<64xf32>
+  %c = tk.reduce %a {kind = #tk.reduce_kind<max>, axes = array<i64: 0>, keep_dims = false} : (tensor<64x64xf32>) -> tensor<64xf32>
+  return %b, %c : tensor<64xf32>, tensor<64xf32>
+}
