@@ -37,8 +37,9 @@ public:
 private:
   static std::optional<double> ofArgument(BlockArgument argument) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto bound = function ? function.getArgAttrOfType<FloatAttr>(argument.getArgNumber(), analysis::boundAttribute)
-                          : FloatAttr();
+    auto bound = function
+                     ? function.getArgAttrOfType<FloatAttr>(argument.getArgNumber(), analysis::boundAttribute)
+                     : FloatAttr();
     return bound ? std::optional<double>(bound.getValueAsDouble()) : std::nullopt;
   }
 

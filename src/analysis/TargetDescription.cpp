@@ -19,8 +19,9 @@ static std::string readSystemFile(const std::string &path) {
   return buffer ? (*buffer)->getBuffer().trim().str() : "";
 }
 
-/// The size that the system reports, or `fallback` where it reports none (containers, some hypervisors). `level` as
-/// /sys numbers it: there a cache is what its cores share, while sysconf may add up all caches of a socket.
+/// The size that the system reports, or `fallback` where it reports none (containers, some hypervisors).
+/// `level` as /sys numbers it: there a cache is what its cores share, while sysconf may add up all caches of
+/// a socket.
 static int64_t cacheBytes(int level, int name, int64_t fallback) {
   constexpr int mostCaches = 8;
   for (int i = 0; i < mostCaches; ++i) {
@@ -30,8 +31,8 @@ static int64_t cacheBytes(int level, int name, int64_t fallback) {
       continue;
     const std::string size = readSystemFile(folder + "size"); // "32768K"
     int64_t kilobytes = 0;
-    if (llvm::StringRef(size).ends_with("K") && !llvm::StringRef(size).drop_back().getAsInteger(10, kilobytes) &&
-        kilobytes > 0)
+    if (llvm::StringRef(size).ends_with("K") &&
+        !llvm::StringRef(size).drop_back().getAsInteger(10, kilobytes) && kilobytes > 0)
       return kilobytes << 10;
   }
   long bytes = sysconf(name);

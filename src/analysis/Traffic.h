@@ -30,7 +30,8 @@ int64_t bytesReadThrough(mlir::Value value, llvm::ArrayRef<mlir::OpOperand *> us
 /// On a tk.fusion that needs no kernel: its result lies inside another value's memory (codegen/host/Views.h).
 inline constexpr const char *viewAttribute = "tk.view";
 
-/// True for operations that become no kernel and move nothing: constants, reshapes and other views, terminators.
+/// True for operations that become no kernel and move nothing: constants, reshapes and other views,
+/// terminators.
 bool isFree(mlir::Operation *op);
 
 /// The value whose buffer `value` lies in: looks through reshapes, which are views outside of kernels.

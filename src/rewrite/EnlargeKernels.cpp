@@ -1,8 +1,8 @@
 //===- EnlargeKernels.cpp - a small kernel with zeros around ------------------------------------===//
-// A centred 1x1 convolution beside a centred 3x3 of the same input becomes a 3x3 itself, with zero taps around
-// the one it has; then merge-siblings can make one of the two. Contract: exact on finite inputs only: a zero
-// tap makes NaN of an infinity beside the element. So, unless asked for by force, only where the input is
-// known to be bounded (`magnitudeBound`), and seldom worth it: the branch takes nine times the arithmetic.
+// A centred 1x1 convolution beside a centred 3x3 of the same input becomes a 3x3 itself, with zero taps
+// around the one it has; then merge-siblings can make one of the two. Contract: exact on finite inputs only:
+// a zero tap makes NaN of an infinity beside the element. So, unless asked for by force, only where the input
+// is known to be bounded (`magnitudeBound`), and seldom worth it: the branch takes nine times the arithmetic.
 #include "analysis/Blocks.h"
 #include "analysis/Magnitude.h"
 #include "rewrite/CostedRewrite.h"
@@ -27,8 +27,7 @@ bool fitsInto(tk::ConvOp small, tk::ConvOp large) {
   if (inner == outer || tk::tensorType(small.getWeight()).getElementType() !=
                             tk::tensorType(large.getWeight()).getElementType())
     return false;
-  for (auto [a, b, ours, theirs] :
-       llvm::zip_equal(inner, outer, small.getDilations(), large.getDilations()))
+  for (auto [a, b, ours, theirs] : llvm::zip_equal(inner, outer, small.getDilations(), large.getDilations()))
     if (a > b || (a > 1 && ours != theirs))
       return false;
   return true;
@@ -60,8 +59,7 @@ public:
   void apply(const Site &site, IRRewriter &rewriter) const override {
     auto small = cast<tk::ConvOp>(site[0]), large = cast<tk::ConvOp>(site[1]);
     rewriter.setInsertionPoint(small);
-    Value weight =
-        embedKernel(rewriter, small.getLoc(), small.getWeight(), kernelOf(large.getWeight()));
+    Value weight = embedKernel(rewriter, small.getLoc(), small.getWeight(), kernelOf(large.getWeight()));
     WeightedAnchor like = *weightedAnchor(large);
     Value bias = small.getBias();
     rewriter.replaceOp(small, rebuildAnchor(rewriter, small.getLoc(), like, small.getInput(), weight, bias));

@@ -1,16 +1,16 @@
 //===- MergeSiblings.cpp - anchors of one input become one -------------------------------------===//
-// Convolutions, or matrix products, that read one value with equal geometry become one with their weights side
-// by side over the result's channels; each result is a slice of the whole. The input is read once and there is
-// one kernel to start. Contract: exact: every element is the same sum of the same products. (A missing bias
-// becomes -0, the one number that addition leaves everything as it is.)
+// Convolutions, or matrix products, that read one value with equal geometry become one with their weights
+// side by side over the result's channels; each result is a slice of the whole. The input is read once and
+// there is one kernel to start. Contract: exact: every element is the same sum of the same products. (A
+// missing bias becomes -0, the one number that addition leaves everything as it is.)
 //
 // Members are ordered by how many times two divides their channels: then each slice starts at a multiple of
 // its own power of two, so that slices of whole channel blocks are views (`isSliceView`).
+#include "analysis/Blocks.h"
 #include "rewrite/CostedRewrite.h"
 #include "rewrite/Passes.h"
 #include "rewrite/ShareEpilogues.h"
 #include "rewrite/WeightedAnchor.h"
-#include "analysis/Blocks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -53,7 +53,8 @@ public:
       if (!anchor)
         continue;
       auto &families = byInput[anchor->input];
-      auto *family = llvm::find_if(families, [&](const Family &f) { return areSiblings(f.front(), *anchor); });
+      auto *family =
+          llvm::find_if(families, [&](const Family &f) { return areSiblings(f.front(), *anchor); });
       if (family == families.end())
         families.push_back({*anchor});
       else
@@ -85,8 +86,8 @@ public:
     llvm::SmallVector<Value> parts;
     int64_t start = 0;
     for (const WeightedAnchor &member : family) {
-      parts.push_back(sliceAlong(rewriter, member.op->getLoc(), merged, member.resultAxis, start,
-                                 member.outChannels()));
+      parts.push_back(
+          sliceAlong(rewriter, member.op->getLoc(), merged, member.resultAxis, start, member.outChannels()));
       start += member.outChannels();
     }
     for (auto [member, part] : llvm::zip_equal(family, parts))

@@ -1,13 +1,13 @@
 //===- MergeSums.cpp - the sum of two anchors as one --------------------------------------------===//
-// conv(a) + conv(b) of one geometry is a convolution of a and b side by side over the input channels; x A + y B
-// likewise. Slices of one value that lie side by side are that value, so that split + conv + add loses the
+// conv(a) + conv(b) of one geometry is a convolution of a and b side by side over the input channels; x A + y
+// B likewise. Slices of one value that lie side by side are that value, so that split + conv + add loses the
 // split and the addition. Contract: reassociating: one sum of all products, rounded as one sum instead of as
 // two and their sum.
 #include "analysis/Blocks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "rewrite/CostedRewrite.h"
 #include "rewrite/Passes.h"
 #include "rewrite/WeightedAnchor.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tokamak {
 #define GEN_PASS_DEF_MERGESUMS

@@ -1,8 +1,8 @@
 //===- ResidualToConvolution.cpp - an addend as an identity convolution ---------------------------===//
-// conv(b) + a, where a and b were cut from one value, becomes conv(b) + conv(a) with a kernel that is one at its
-// centre and zero elsewhere; then merge-sums makes one convolution of the whole value, which needs neither the
-// split nor the addition (the split, conv, add of Jia et al., "TASO", SOSP 2019). Contract: exact on finite
-// values only, as enlarge-kernels, and with the same guard.
+// conv(b) + a, where a and b were cut from one value, becomes conv(b) + conv(a) with a kernel that is one at
+// its centre and zero elsewhere; then merge-sums makes one convolution of the whole value, which needs
+// neither the split nor the addition (the split, conv, add of Jia et al., "TASO", SOSP 2019). Contract: exact
+// on finite values only, as enlarge-kernels, and with the same guard.
 #include "analysis/Blocks.h"
 #include "analysis/Magnitude.h"
 #include "rewrite/CostedRewrite.h"

@@ -1,8 +1,8 @@
 //===- ShareEpilogues.cpp - equal work on all slices of a value is done on the whole ------------===//
 #include "rewrite/ShareEpilogues.h"
 #include "analysis/PostDominatorTree.h"
-#include "rewrite/WeightedAnchor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "rewrite/WeightedAnchor.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -92,8 +92,8 @@ private:
     for (unsigned k = 0; k < ops[0]->getNumOperands(); ++k)
       if (!dividedBy(ops[0]->getOperand(k), 0) && !doJoin(ops, k, parts))
         return std::nullopt;
-    Operation *front = *llvm::min_element(
-        ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    Operation *front =
+        *llvm::min_element(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     rewriter.setInsertionPoint(front);
     llvm::SmallVector<Value> joined;
     for (unsigned k = 0; k < ops[0]->getNumOperands(); ++k) {
@@ -156,8 +156,8 @@ private:
   void share(llvm::ArrayRef<Operation *> ops, llvm::ArrayRef<Value> operands, llvm::ArrayRef<Value> parts) {
     Location loc = FusedLoc::get(ops[0]->getContext(),
                                  llvm::map_to_vector(ops, [](Operation *op) { return op->getLoc(); }));
-    FailureOr<Operation *> made = tk::createChecked(rewriter, loc, ops[0]->getName().getStringRef(), operands,
-                                                    ops[0]->getAttrs());
+    FailureOr<Operation *> made =
+        tk::createChecked(rewriter, loc, ops[0]->getName().getStringRef(), operands, ops[0]->getAttrs());
     assert(succeeded(made) && "the parts have been checked");
     Divided result{(*made)->getResult(0), {}};
     int64_t start = 0;

@@ -98,7 +98,7 @@ class Run(Command):
         passes = self.good("run", "--list-passes")
         self.assertIn("partition-dominator", passes)
         self.assertIn(" 3 kernels", self.good("run", "dense.onnx", "--fuel", "0"))
-        self.assertIn(" 3 kernels", self.good("run", "dense.onnx", "--disable-pass", "partition-dominator"))
+        self.assertIn(" 3 kernels", self.good("run", "dense.onnx", "--fusion", "dominator", "--disable-pass", "partition-dominator"))
         printed = self.run_command("run", "dense.onnx", "--print-after-change", "--timing")
         self.assertEqual(printed.returncode, 0)
         self.assertIn("tk.fusion", printed.stderr)

@@ -136,7 +136,7 @@ class Browser(Explain):
         self.assertIn("0 nodes as 0 kernels", text)
 
     def test_large(self):
-        _, text = self.open(models.large(), "#select=group-1000")
+        _, text = self.open(models.large(), "#select=group-900")
         self.assertIn("4000 nodes", text)
         self.assertIn("Values at its border", text)
 

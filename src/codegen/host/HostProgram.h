@@ -19,8 +19,8 @@ public:
       : program(program), plan(plan), views(views), kernels(kernels), weights(weights),
         b(program.getContext()) {}
 
-  /// Into `module`, as an external function `symbol`. `observed`, if not null, gets the steps that the program
-  /// shows, without layouts and numbers.
+  /// Into `module`, as an external function `symbol`. `observed`, if not null, gets the steps that the
+  /// program shows, without layouts and numbers.
   void emit(mlir::ModuleOp module, const std::string &symbol, std::vector<ObservedStep> *observed = nullptr);
 
 private:
@@ -38,7 +38,7 @@ private:
   mlir::Value offset(mlir::Value base, int64_t bytes);
   mlir::Value constant(int64_t value, unsigned bits = 64);
   mlir::Value pointerTable(llvm::ArrayRef<mlir::Value> pointers); ///< on the stack
-  mlir::Value slots(int64_t count, int64_t bytes); ///< stack memory, allocated once at entry
+  mlir::Value slots(int64_t count, int64_t bytes);                ///< stack memory, allocated once at entry
   void declare(llvm::StringRef name, mlir::Type result, mlir::ArrayRef<mlir::Type> arguments);
   mlir::Value globalInts(llvm::ArrayRef<int64_t> values);
   mlir::Value globalDoubles(llvm::ArrayRef<double> values);
