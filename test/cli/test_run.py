@@ -145,7 +145,8 @@ class WrongInput(Command):
         self.fails(1, "run", "three_summands.onnx", parts=["'sum' (Add)", "3 inputs", "2 at most"])
         self.fails(1, "run", "wrong_output_type.onnx", parts=["'y'", "int32", "float32"])
         self.fails(1, "run", "wrong_output_rank.onnx", parts=["'y'", "rank 2", "[2]"])
-        self.fails(1, "run", "huge.onnx", parts=["huge.onnx: ", "memory", "smaller"])
+        if os.environ.get("SANITIZED") != "1":  # whose allocator aborts where others say that there is no memory
+            self.fails(1, "run", "huge.onnx", parts=["huge.onnx: ", "memory", "smaller"])
 
     def test_bit_flips(self):
         with open(self.path("dense.onnx"), "rb") as file:

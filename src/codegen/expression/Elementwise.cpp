@@ -126,6 +126,8 @@ Value isNaN(ElementBuilder &e, Operation *, ValueRange x, DataType) {
 
 Value isInf(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
   OpBuilder &b = e.builder();
+  if (!isFloat(type)) // integers have no infinity
+    return e.constantInt(DataType::Bool, 0);
   auto isInfOp = cast<tk::IsInfOp>(op);
   double infinity = std::numeric_limits<double>::infinity();
   auto equals = [&](double v) -> Value {
