@@ -144,7 +144,9 @@ PerChannel LinearOperator::resultOfShiftedInput(const PerChannel &shift) const {
 std::optional<Tensor> LinearOperator::scaledAndShiftedBias(const PerChannel &scale,
                                                            const PerChannel &shift) const {
   std::optional<Tensor> old;
-  if (bias() && !(old = tk::constantValue(bias())))
+  if (bias())
+    old = tk::constantValue(bias());
+  if (bias() && !old)
     return std::nullopt;
   Tensor result(*fromMlir(tk::tensorType(weight()).getElementType()), {resultChannels()});
   for (int64_t m = 0; m < result.size(); ++m) {

@@ -29,7 +29,7 @@ constexpr int mostSweeps = 4;
 
 struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
   explicit RewriteSearch(PassStatePtr state) : state(std::move(state)) {}
-  RewriteSearch(std::vector<std::string> names, PassStatePtr state) : state(std::move(state)) {
+  RewriteSearch(const std::vector<std::string> &names, PassStatePtr state) : state(std::move(state)) {
     force = names;
   }
 
