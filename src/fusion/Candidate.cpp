@@ -25,7 +25,8 @@ Candidate::Candidate(llvm::ArrayRef<Operation *> members,
     if (internal && internal->contains(op))
       continue;
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+      if (result.use_empty() ||
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         outputs.insert(result);
   }
 

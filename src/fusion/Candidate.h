@@ -14,7 +14,7 @@ namespace tokamak::fusion {
 class Candidate {
 public:
   /// `members` are of one block, in its order. The values of `internal` ones are no results, whoever reads
-  /// them.
+  /// them; values that nothing reads are.
   explicit Candidate(llvm::ArrayRef<mlir::Operation *> members,
                      const llvm::SmallPtrSetImpl<mlir::Operation *> *internal = nullptr);
 

@@ -3,7 +3,7 @@
 #include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
 #include "codegen/kernel/AnchorEstimate.h"
-#include "fusion/CandidateGroup.h"
+#include "fusion/Candidate.h"
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupWork.h"
 #include "fusion/Groups.h"
@@ -255,8 +255,7 @@ static bool movesOnly(llvm::ArrayRef<Operation *> members) {
 codegen::ExpressionCost CostModel::wholeOf(llvm::ArrayRef<Operation *> members) const {
   if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
     return codegen::pointwiseCost(group, target);
-  OwningOpRef<ModuleOp> copy = copyAsGroup(members);
-  return codegen::pointwiseCost(*copy->getOps<tk::FusionOp>().begin(), target);
+  return codegen::pointwiseCost(Candidate(members).group(), target);
 }
 
 GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::LevelTraffic &traffic) const {
