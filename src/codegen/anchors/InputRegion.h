@@ -39,6 +39,8 @@ struct MatrixRegion {
   mlir::Value memory;    ///< !llvm.ptr to where the first element goes
   int64_t rowStride = 0; ///< in elements; a row has room for whole vectors
   bool isWhole = false;  ///< the rows are all there are, of one matrix
+  /// Of a left operand: the product's tiles [firstTile, lastTile) that the rows are.
+  mlir::Value firstTile, lastTile;
 };
 using MatrixInputFn = std::function<void(mlir::OpBuilder &, mlir::Location, const MatrixRegion &)>;
 

@@ -41,8 +41,14 @@ public:
     return batchRepeats(shape.lhsBatch) * static_cast<double>(panelsInside ? 1 : panels);
   }
   double rhsRepeats() const override { return batchRepeats(shape.rhsBatch) * static_cast<double>(bands); }
+  MatMulRows rows() const override { return {tile.columns, tilesPerBand, foldsBatch}; }
   void emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, Value begin, Value end,
             const EpilogueFn &epilogue, const MatMulInputFns &compute) const override;
+  void emitBand(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, const MatMulBand &band,
+                const EpilogueFn &epilogue, const MatMulInputFns &compute) const override {
+    LoopBuilder loops(builder, loc, target.lanes());
+    emitPanels(loops, lhs, rhs, scratch, band, {}, epilogue, compute);
+  }
 
 private:
   RegisterTile registerTile() const;
@@ -50,7 +56,7 @@ private:
   void divideRows(int64_t products);
   bool packsToScratch() const { return shape.computesRhs || (!shape.rhsIsConstant && shape.transposeRhs); }
   /// Elements of the rows of the left operand that a task computes.
-  int64_t lhsScratch() const { return std::min(tilesPerBand * tile.columns, rows) * lhsRowStride; }
+  int64_t lhsScratch() const { return std::min(tilesPerBand * tile.columns, rowCount) * lhsRowStride; }
   double batchRepeats(ArrayRef<int64_t> operand) const {
     return static_cast<double>(product(shape.batch)) /
            static_cast<double>(std::max<int64_t>(product(operand), 1));
@@ -62,28 +68,26 @@ private:
   int64_t rhsPitch(int64_t vectorsOfPanel) const {
     return packsRhs() || packsToScratch() ? vectorsOfPanel * target.lanes() : shape.n;
   }
+  /// One panel of some rows; all of them where `panel` is null.
+  void emitPanels(LoopBuilder &loops, Value lhs, Value rhs, Value scratch, const MatMulBand &band,
+                  Value panel, const EpilogueFn &epilogue, const MatMulInputFns &compute) const;
   /// What the panels of a task share.
   struct TaskOperands {
-    SmallVector<Value> batchIndex;
-    SmallVector<RegionAxis> batch; ///< the same, where the rows do not count through all batches
     Value lhs, rhs, panelScratch;
-    Value firstTile, lastTile;
   };
-  void emitPanelTask(LoopBuilder &loops, const TaskOperands &operands, Value panel,
+  void emitPanelTask(LoopBuilder &loops, const MatMulBand &band, const TaskOperands &operands, Value panel,
                      const EpilogueFn &epilogue, const MatMulInputFns &compute) const;
   Values emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t width, int64_t vectorsOfPanel,
                   int64_t validLanes) const;
-  void emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Value panel, Value lhs, Value rhs,
-                 Value firstTile, Value lastTile, int64_t vectorsOfPanel, int64_t validLanes,
-                 const EpilogueFn &epilogue) const;
+  void emitPanel(LoopBuilder &loops, const MatMulBand &band, Value panel, Value lhs, Value rhs,
+                 int64_t vectorsOfPanel, int64_t validLanes, const EpilogueFn &epilogue) const;
 
   MatMulShape shape;
   TargetDescription target;
-  /// Whether the batches of the left operand are just more rows (the right one has no batch). Then a row
-  /// index is taken apart into batch indices and row again for the epilogue.
+  /// Whether rows count through all matrices. Then a row index is taken apart for the epilogue.
   bool foldsBatch;
-  int64_t rows;    ///< of one product, folded batches included
-  int64_t vectors; ///< of a row
+  int64_t rowCount; ///< of one product, folded batches included
+  int64_t vectors;  ///< of a row
   int64_t lhsRowStride, lhsDepthStride;
   RegisterTile tile;
   AxisTiling rowTiles;
@@ -104,9 +108,8 @@ int64_t computedRowStride(int64_t k, const TargetDescription &target) {
 }
 
 TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &target)
-    : shape(shape), target(target), foldsBatch(!shape.transposeLhs && product(shape.rhsBatch) == 1 &&
-                                               product(shape.lhsBatch) == product(shape.batch)),
-      rows(foldsBatch ? product(shape.batch) * shape.m : shape.m),
+    : shape(shape), target(target), foldsBatch(shape.rows ? shape.rows->foldsBatch : shape.canFoldBatch()),
+      rowCount(foldsBatch ? product(shape.batch) * shape.m : shape.m),
       vectors((shape.n + target.lanes() - 1) / target.lanes()),
       lhsRowStride(shape.computesLhs    ? computedRowStride(shape.k, target)
                    : shape.transposeLhs ? 1
@@ -114,16 +117,17 @@ TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &targ
       lhsDepthStride(shape.transposeLhs ? shape.m : 1), tile(registerTile()),
       panels((vectors + tile.vectors - 1) / tile.vectors) {
   AxisTaps axis;
-  axis.outCount = axis.inExtent = rows;
+  axis.outCount = axis.inExtent = rowCount;
   rowTiles = AxisTiling::create(axis, tile.columns, 0);
   chooseBands();
 }
 
 RegisterTile TiledMatMul::registerTile() const {
   TileProblem problem;
-  problem.columns = rows;
+  problem.columns = shape.rows ? shape.rows->tile : rowCount;
+  problem.wholeColumns = shape.rows.has_value();
   problem.vectors = vectors;
-  if (lhsRowStride * static_cast<int64_t>(sizeof(float)) % kSetPeriodBytes == 0)
+  if (!shape.rows && lhsRowStride * static_cast<int64_t>(sizeof(float)) % kSetPeriodBytes == 0)
     problem.maxPositions = kWays;
   return chooseTile(problem, target);
 }
@@ -131,9 +135,15 @@ RegisterTile TiledMatMul::registerTile() const {
 /// What computed rows cost is spent once for all panels, where that leaves enough tasks.
 void TiledMatMul::chooseBands() {
   constexpr int64_t kEnoughTasks = 6;
+  if (shape.rows) {
+    tilesPerBand = shape.rows->tilesPerBand;
+    bands = (rowTiles.tileCount() + tilesPerBand - 1) / tilesPerBand;
+    panelsInside = true;
+    return;
+  }
   if (shape.computesLhs) {
     divideRows(batches());
-    panelsInside = batches() * bands >= kEnoughTasks || panels == 1;
+    panelsInside = shape.computesLhsOnce || batches() * bands >= kEnoughTasks || panels == 1;
   }
   if (!panelsInside)
     divideRows(batches() * panels);
@@ -148,10 +158,10 @@ void TiledMatMul::divideRows(int64_t products) {
   if (tiles == 0 || panels == 0)
     return;
   double depth = static_cast<double>(shape.k);
-  double flops = 2.0 * static_cast<double>(rows) * depth *
+  double flops = 2.0 * static_cast<double>(rowCount) * depth *
                  static_cast<double>(batches() * panels * panelWidth()) / static_cast<double>(products);
   double cacheShare = static_cast<double>(target.l2Bytes) / 2;
-  double lhsBytes = 4.0 * static_cast<double>(rows) * depth,
+  double lhsBytes = 4.0 * static_cast<double>(rowCount) * depth,
          rhsBytes = 4.0 * static_cast<double>(shape.n) * depth;
   double wanted =
       std::min(std::ceil(kWantedTasks / static_cast<double>(products)), std::floor(flops / kFlopsPerTask));
@@ -230,12 +240,11 @@ Values TiledMatMul::emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t w
   return whole == shape.k ? sums : depthLoop(whole, shape.k, 1, sums);
 }
 
-/// All tiles [firstTile, lastTile) of rows of one panel. `lhs` points to the first row, `rhs` to the panel.
-void TiledMatMul::emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Value panel, Value lhs, Value rhs,
-                            Value firstTile, Value lastTile, int64_t vectorsOfPanel, int64_t validLanes,
-                            const EpilogueFn &epilogue) const {
+/// All rows of the band by one panel. `lhs` points to the first row of the matrix, `rhs` to the panel.
+void TiledMatMul::emitPanel(LoopBuilder &loops, const MatMulBand &band, Value panel, Value lhs, Value rhs,
+                            int64_t vectorsOfPanel, int64_t validLanes, const EpilogueFn &epilogue) const {
   Value firstBlock = loops.mul(panel, tile.vectors);
-  rowTiles.forEachTile(loops, firstTile, lastTile, [&](const TileRun &run, Value firstRow) {
+  rowTiles.forEachTile(loops, band.firstTile, band.lastTile, [&](const TileRun &run, Value firstRow) {
     Value x = loops.at(lhs, loops.mul(firstRow, lhsRowStride));
     Values sums = emitTile(loops, x, rhs, run.width, vectorsOfPanel, validLanes);
     for (int64_t row = 0; row < run.width; ++row) {
@@ -250,8 +259,8 @@ void TiledMatMul::emitPanel(LoopBuilder &loops, ArrayRef<Value> batchIndex, Valu
         }
         std::reverse(before.begin(), before.end());
       } else {
-        for (Value index : batchIndex)
-          before.push_back({index});
+        for (size_t axis = 0; axis < shape.batch.size(); ++axis)
+          before.push_back({foldsBatch ? loops.index(0) : band.batch[axis].begin});
         before.push_back({firstRow, row});
       }
       for (int64_t v = 0; v < vectorsOfPanel; ++v) {
@@ -271,9 +280,6 @@ void TiledMatMul::emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, V
   if (taskCount() == 0)
     return;
   LoopBuilder loops(builder, loc, target.lanes());
-  SmallVector<int64_t> lhsStrides = batchStrides(shape.lhsBatch, shape.m * shape.k);
-  SmallVector<int64_t> rhsStrides =
-      batchStrides(shape.rhsBatch, packsRhs() ? panels * panelSize() : shape.k * shape.n);
   loops.loop(begin, end, 1, [&](Value task) {
     Value rest = task;
     auto next = [&](int64_t extent) {
@@ -281,45 +287,54 @@ void TiledMatMul::emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, V
       rest = loops.div(rest, extent);
       return digit;
     };
-    Value panel, band;
+    Value panel;
     if (panelsInner && !panelsInside)
       panel = next(panels);
-    band = next(bands);
+    MatMulBand band;
+    band.firstTile = loops.mul(next(bands), tilesPerBand);
+    band.lastTile = loops.min(loops.add(band.firstTile, tilesPerBand), loops.index(rowTiles.tileCount()));
     if (!panelsInner && !panelsInside)
       panel = next(panels);
-    TaskOperands operands{{}, {}, lhs, rhs, scratch, {}, {}};
-    operands.batchIndex.assign(shape.batch.size(), loops.index(0));
     if (!foldsBatch)
-      for (size_t axis = shape.batch.size(); axis-- > 0;) {
-        Value index = operands.batchIndex[axis] = next(shape.batch[axis]);
-        operands.batch.insert(operands.batch.begin(), RegionAxis{index, {}, shape.batch[axis]});
-        if (!shape.computesLhs)
-          operands.lhs = loops.at(operands.lhs, loops.mul(index, lhsStrides[axis]));
-        if (!shape.computesRhs)
-          operands.rhs = loops.at(operands.rhs, loops.mul(index, rhsStrides[axis]));
-      }
-    operands.firstTile = loops.mul(band, tilesPerBand);
-    operands.lastTile =
-        loops.min(loops.add(operands.firstTile, tilesPerBand), loops.index(rowTiles.tileCount()));
-    if (shape.computesLhs) {
-      Value firstRow = rowTiles.firstOutput(loops, operands.firstTile);
-      RegionAxis rowAxis{firstRow, rowTiles.firstOutput(loops, operands.lastTile), rows};
-      compute.lhs(builder, loc,
-                  {operands.batch, rowAxis, loops.index(0), shape.k, shape.k, 1, 0, scratch, lhsRowStride});
-      operands.lhs = loops.at(scratch, loops.sub(loops.index(0), loops.mul(firstRow, lhsRowStride)));
-      operands.panelScratch = loops.at(scratch, lhsScratch());
-    }
-    if (panelsInside)
-      loops.loop(loops.index(0), loops.index(panels), 1,
-                 [&](Value inner) { emitPanelTask(loops, operands, inner, epilogue, compute); });
-    else
-      emitPanelTask(loops, operands, panel, epilogue, compute);
+      for (int64_t extent : llvm::reverse(shape.batch))
+        band.batch.insert(band.batch.begin(), RegionAxis{next(extent), {}, extent});
+    emitPanels(loops, lhs, rhs, scratch, band, panel, epilogue, compute);
   });
 }
 
+void TiledMatMul::emitPanels(LoopBuilder &loops, Value lhs, Value rhs, Value scratch, const MatMulBand &band,
+                             Value panel, const EpilogueFn &epilogue, const MatMulInputFns &compute) const {
+  SmallVector<int64_t> lhsStrides = batchStrides(shape.lhsBatch, shape.m * shape.k);
+  SmallVector<int64_t> rhsStrides =
+      batchStrides(shape.rhsBatch, packsRhs() ? panels * panelSize() : shape.k * shape.n);
+  TaskOperands operands{lhs, rhs, scratch};
+  for (size_t axis = band.batch.size(); axis-- > 0;) {
+    Value index = band.batch[axis].begin;
+    if (!shape.computesLhs)
+      operands.lhs = loops.at(operands.lhs, loops.mul(index, lhsStrides[axis]));
+    if (!shape.computesRhs)
+      operands.rhs = loops.at(operands.rhs, loops.mul(index, rhsStrides[axis]));
+  }
+  if (shape.computesLhs) {
+    Value firstRow = rowTiles.firstOutput(loops, band.firstTile);
+    RegionAxis rowAxis{firstRow, rowTiles.firstOutput(loops, band.lastTile), rowCount};
+    compute.lhs(loops.opBuilder(), loops.location(),
+                {band.batch, rowAxis, loops.index(0), shape.k, shape.k, 1, 0, scratch, lhsRowStride,
+                 /*isWhole=*/false, band.firstTile, band.lastTile});
+    operands.lhs = loops.at(scratch, loops.sub(loops.index(0), loops.mul(firstRow, lhsRowStride)));
+    operands.panelScratch = loops.at(scratch, lhsScratch());
+  }
+  if (panel)
+    emitPanelTask(loops, band, operands, panel, epilogue, compute);
+  else
+    loops.loop(loops.index(0), loops.index(panels), 1,
+               [&](Value inner) { emitPanelTask(loops, band, operands, inner, epilogue, compute); });
+}
+
 /// A task's rows of one panel.
-void TiledMatMul::emitPanelTask(LoopBuilder &loops, const TaskOperands &operands, Value panel,
-                                const EpilogueFn &epilogue, const MatMulInputFns &compute) const {
+void TiledMatMul::emitPanelTask(LoopBuilder &loops, const MatMulBand &band, const TaskOperands &operands,
+                                Value panel, const EpilogueFn &epilogue,
+                                const MatMulInputFns &compute) const {
   Value right = operands.rhs;
   if (packsRhs())
     right = loops.at(right, loops.mul(panel, panelSize()));
@@ -333,13 +348,12 @@ void TiledMatMul::emitPanelTask(LoopBuilder &loops, const TaskOperands &operands
       source = operands.panelScratch;
     if (shape.computesRhs)
       compute.rhs(loops.opBuilder(), loops.location(),
-                  {operands.batch, RegionAxis{loops.index(0), loops.index(shape.k), shape.k},
+                  {band.batch, RegionAxis{loops.index(0), loops.index(shape.k), shape.k},
                    loops.mul(panel, panelWidth()), width, valid, panelWidth(), lastPanel * panelWidth(),
                    source, width, /*isWhole=*/true});
     else if (packsToScratch())
       emitPackTransposed(loops, right, source, valid, shape.k, width);
-    emitPanel(loops, operands.batchIndex, panel, operands.lhs, source, operands.firstTile, operands.lastTile,
-              vectorsOfPanel, validLanes, epilogue);
+    emitPanel(loops, band, panel, operands.lhs, source, vectorsOfPanel, validLanes, epilogue);
   };
   int64_t lastVectors = vectors - (panels - 1) * tile.vectors;
   int64_t lastLanes = shape.n - (vectors - 1) * loops.lanes();

@@ -16,10 +16,18 @@ namespace tokamak::codegen {
 /// Which operands are not in memory, but computed part by part.
 struct MatMulInputs {
   bool lhs = false, rhs = false;
+  bool lhsOnce = false;           ///< the left one is dear to compute
+  std::optional<MatMulRows> rows; ///< given by the product that reads the result from scratch
 };
 /// What computes a part of them; null for operands in memory.
 struct MatMulInputFns {
   MatrixInputFn lhs, rhs;
+};
+
+/// Rows of a product: tiles [first, last) of the matrix at the batch index (empty: of all matrices).
+struct MatMulBand {
+  llvm::SmallVector<RegionAxis> batch; ///< begin only
+  mlir::Value firstTile, lastTile;
 };
 
 /// How one tk.matmul is computed. Lanes run over N (the last axis of the result). Float32 only, row-major
@@ -39,6 +47,7 @@ public:
   virtual int64_t taskCount() const = 0;
   /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
+  virtual MatMulRows rows() const = 0;
   /// How often an element of a computed operand is computed, on average.
   virtual double lhsRepeats() const { return 1; }
   virtual double rhsRepeats() const { return 1; }
@@ -48,6 +57,10 @@ public:
   virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lhs, mlir::Value rhs,
                     mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue,
                     const MatMulInputFns &compute = {}) const = 0;
+  /// Emits all columns of some rows.
+  virtual void emitBand(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value lhs, mlir::Value rhs,
+                        mlir::Value scratch, const MatMulBand &band, const EpilogueFn &epilogue,
+                        const MatMulInputFns &compute = {}) const = 0;
 };
 
 } // namespace tokamak::codegen

@@ -1,10 +1,18 @@
 //===- MatMulShape.cpp - from tk.matmul to the extents of a matrix product ----------------===//
 #include "codegen/anchors/MatMul.h"
 #include "ir/Tk.h"
+#include <numeric>
 
 using namespace mlir;
 
 namespace tokamak::codegen {
+
+bool MatMulShape::canFoldBatch() const {
+  auto product = [](ArrayRef<int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+  };
+  return !transposeLhs && product(rhsBatch) == 1 && product(lhsBatch) == product(batch);
+}
 
 /// The batch extents of an operand, with leading ones up to `rank`.
 static SmallVector<int64_t> batchOf(RankedTensorType type, size_t rank) {
@@ -32,7 +40,11 @@ llvm::Expected<std::unique_ptr<MatMulPlan>> MatMulPlan::create(tk::MatMulOp op, 
   shape.transposeRhs = op.getTransposeRhs() && !computed.rhs;
   shape.computesLhs = computed.lhs;
   shape.computesRhs = computed.rhs;
+  shape.computesLhsOnce = computed.lhsOnce;
+  shape.rows = computed.rows;
   shape.rhsIsConstant = rhsIsConstant;
+  if (shape.rows && shape.rows->foldsBatch && !shape.canFoldBatch())
+    return llvm::createStringError("the rows do not count through all matrices");
   return create(shape, target);
 }
 

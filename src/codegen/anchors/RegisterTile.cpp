@@ -64,6 +64,8 @@ RegisterTile chooseTile(const TileProblem &problem, const TargetDescription &tar
       break;
     if (problem.vectorsMustDivide && problem.vectors % n != 0)
       continue;
+    if (problem.wholeColumns && positions < columns)
+      break;
     int64_t count, larger;
     RegisterTile tile;
     tile.vectors = n;

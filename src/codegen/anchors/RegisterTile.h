@@ -33,6 +33,7 @@ struct TileProblem {
   int64_t maxRows = 1;            ///< rows of a tile
   int64_t maxPositions = 64;      ///< positions of a tile
   bool vectorsMustDivide = false; ///< no ragged last tile of vectors
+  bool wholeColumns = false;      ///< a tile has all columns
 };
 /// The tile with the least modelled time.
 RegisterTile chooseTile(const TileProblem &problem, const TargetDescription &target);

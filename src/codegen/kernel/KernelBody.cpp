@@ -7,16 +7,44 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
-KernelBody::KernelBody(tk::FusionOp group) {
-  Location loc = group.getLoc();
-  OpBuilder builder(group.getContext());
+Block *KernelBody::makeFunction(Location loc, TypeRange arguments) {
+  OpBuilder builder(loc.getContext());
   builder.getContext()->loadDialect<func::FuncDialect>();
   module = ModuleOp::create(loc).getOperation();
   builder.setInsertionPointToStart(cast<ModuleOp>(*module).getBody());
-  function = builder.create<func::FuncOp>(loc, "body", builder.getFunctionType(group.getOperandTypes(), {}));
-  Block *entry = function.addEntryBlock();
-  groupOperands = group.getNumOperands();
-  builder.setInsertionPointToStart(entry);
+  function = builder.create<func::FuncOp>(loc, "body", builder.getFunctionType(arguments, {}));
+  groupOperands = arguments.size();
+  return function.addEntryBlock();
+}
+
+KernelBody::KernelBody(KernelBody &whole, Value result, Value start) {
+  llvm::DenseSet<Operation *> members;
+  SmallVector<Value> pending{result};
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (value == start || !op) {
+      if (!llvm::is_contained(sources, value))
+        sources.push_back(value);
+    } else if (members.insert(op).second) {
+      pending.append(op->operand_begin(), op->operand_end());
+    }
+  }
+  Location loc = whole.function.getLoc();
+  Block *entry = makeFunction(loc, ValueRange(sources).getTypes());
+  OpBuilder builder = OpBuilder::atBlockBegin(entry);
+  IRMapping mapping;
+  mapping.map(sources, entry->getArguments());
+  for (Operation &op : whole.block().without_terminator())
+    if (members.contains(&op))
+      builder.clone(op, mapping);
+  builder.create<tk::YieldOp>(loc, mapping.lookup(result));
+}
+
+KernelBody::KernelBody(tk::FusionOp group) {
+  Location loc = group.getLoc();
+  Block *entry = makeFunction(loc, group.getOperandTypes());
+  OpBuilder builder = OpBuilder::atBlockBegin(entry);
   IRMapping mapping;
   mapping.map(group.getBody().front().getArguments(), entry->getArguments());
   append(builder, group.getBody().front(), mapping);

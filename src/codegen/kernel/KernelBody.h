@@ -12,22 +12,28 @@ namespace tokamak::codegen {
 class KernelBody {
 public:
   explicit KernelBody(tk::FusionOp group);
+  /// The part of `whole` that computes `result` from `start` and arguments.
+  KernelBody(KernelBody &whole, mlir::Value result, mlir::Value start);
 
   mlir::ValueRange arguments() { return function.getArguments(); }
   mlir::ValueRange results() { return function.getBody().front().getTerminator()->getOperands(); }
   llvm::ArrayRef<Tensor> constants() const { return hoisted; }
   size_t operandCount() const { return groupOperands; }
+  /// Of a part: what each argument is in the whole.
+  llvm::ArrayRef<mlir::Value> argumentSources() const { return sources; }
   mlir::Block &block() { return function.getBody().front(); }
 
   /// Operators with loops of their own: reductions and anchors, in order.
   llvm::SmallVector<mlir::Operation *> heavyOperators();
 
 private:
+  mlir::Block *makeFunction(mlir::Location loc, mlir::TypeRange arguments);
   void append(mlir::OpBuilder &builder, mlir::Block &source, mlir::IRMapping &mapping);
   mlir::OwningOpRef<mlir::Operation *> module;
   mlir::func::FuncOp function;
   std::vector<Tensor> hoisted;
   size_t groupOperands = 0;
+  llvm::SmallVector<mlir::Value> sources;
 };
 
 } // namespace tokamak::codegen

@@ -55,5 +55,9 @@ std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const Kernel
                                                   const TargetDescription &target);
 /// Any group: rows of the axes that all operators keep, values that are read more than once kept in scratch.
 KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const TargetDescription &target);
+/// The same with a task for each row of the one result, counted through all of its axes but the last, where
+/// row i needs nothing but row i of the argument `start`; nothing elsewhere.
+std::optional<KernelStrategy> planRowsInScratch(KernelBody &body, const KernelMemory &memory,
+                                                const TargetDescription &target, mlir::Value start);
 
 } // namespace tokamak::codegen

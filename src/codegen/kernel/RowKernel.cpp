@@ -57,7 +57,19 @@ struct RowPlan {
 
 DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
-RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target) {
+/// The classes of all axes of `value` but the last, as far as there is anything to count.
+SmallVector<AxisClasses::ClassId> leadingClasses(AxisClasses &classes, Value value) {
+  SmallVector<AxisClasses::ClassId> ids;
+  auto shape = tk::tensorType(value).getShape();
+  for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
+    if (shape[axis] > 1)
+      ids.push_back(classes.classOf(value, axis));
+  return ids;
+}
+
+/// `rowsInside`: lanes run inside rows, and the last axis of the first result as well.
+RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target,
+                 bool rowsInside = false) {
   RowPlan plan;
   plan.classes = std::make_shared<AxisClasses>(body);
   AxisClasses &classes = *plan.classes;
@@ -71,7 +83,8 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   std::vector<Value> inAll = stages.values();
   llvm::append_range(inAll, body.results());
   Value first = body.results().front();
-  for (size_t axis = 0; axis < tk::tensorType(first).getShape().size(); ++axis) {
+  size_t axes = tk::tensorType(first).getShape().size();
+  for (size_t axis = 0; axis < axes - (rowsInside ? 1 : 0); ++axis) {
     if (tk::tensorType(first).getShape()[axis] < 2)
       continue;
     auto id = classes.classOf(first, axis);
@@ -83,7 +96,7 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   int64_t largest = 0;
   for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
     int64_t size = tk::tensorType(value).getNumElements();
-    if (size <= largest || buffer.shape.empty())
+    if (rowsInside || size <= largest || buffer.shape.empty())
       continue;
     largest = size;
     size_t axis = 1;
@@ -351,8 +364,7 @@ private:
 
 } // namespace
 
-KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const TargetDescription &target) {
-  RowPlan plan = planRows(body, memory, target);
+static KernelStrategy strategyOf(KernelBody &body, const RowPlan &plan, const TargetDescription &target) {
   KernelStrategy strategy;
   strategy.kind = "rows";
   strategy.tasks = 1;
@@ -370,6 +382,19 @@ KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const
     });
   };
   return strategy;
+}
+
+KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const TargetDescription &target) {
+  return strategyOf(body, planRows(body, memory, target), target);
+}
+
+std::optional<KernelStrategy> planRowsInScratch(KernelBody &body, const KernelMemory &memory,
+                                                const TargetDescription &target, Value start) {
+  RowPlan plan = planRows(body, memory, target, /*rowsInside=*/true);
+  if (plan.outer != leadingClasses(*plan.classes, body.results().front()) ||
+      plan.outer != leadingClasses(*plan.classes, start))
+    return std::nullopt;
+  return strategyOf(body, plan, target);
 }
 
 } // namespace tokamak::codegen

@@ -19,7 +19,7 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 /// A module (one func.func @main of tk operators, before partitioning) as code in memory.
 class TestProgram {
 public:
-  /// Partitions and compiles a copy of `module`.
+  /// Partitions and compiles a copy of `module`; compiles it as it is where it holds groups already.
   static llvm::Expected<std::unique_ptr<TestProgram>> compile(mlir::ModuleOp module, FusionMode fusion,
                                                               llvm::StringRef cpu);
   ~TestProgram();

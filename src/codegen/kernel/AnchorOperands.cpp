@@ -1,0 +1,129 @@
+//===- AnchorOperands.cpp - what surrounds an anchor in its group -----------------------------------===//
+#include "codegen/kernel/AnchorOperands.h"
+#include "codegen/kernel/IndexProbe.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+/// The kernel argument whose memory holds `value` as it is: an argument, or a reshape of a row-major one.
+static std::optional<size_t> argumentOf(const KernelMemory &memory, Value value) {
+  bool reshaped = false;
+  while (auto reshape = value.getDefiningOp<tk::ReshapeOp>()) {
+    value = reshape.getInput();
+    reshaped = true;
+  }
+  if (value.getDefiningOp())
+    return std::nullopt;
+  size_t number = cast<BlockArgument>(value).getArgNumber();
+  if (reshaped && memory.arguments[number].layout.isBlocked())
+    return std::nullopt;
+  return number;
+}
+
+AnchorOperands operandsOf(const KernelMemory &memory, Operation *anchor) {
+  AnchorOperands operands{argumentOf(memory, anchor->getOperand(0)),
+                          argumentOf(memory, anchor->getOperand(1)), std::nullopt};
+  if (!isa<tk::MatMulOp>(anchor) && anchor->getNumOperands() > 2)
+    operands.bias = anchor->getOperand(2);
+  return operands;
+}
+
+/// The operand is used by the anchor alone, so that packing its memory disturbs nobody.
+static bool readOnlyBy(Value argument, Operation *anchor) {
+  for (Operation *user : argument.getUsers())
+    if (user != anchor && !(isa<tk::ReshapeOp>(user) && readOnlyBy(user->getResult(0), anchor)))
+      return false;
+  return !llvm::is_contained(anchor->getBlock()->getTerminator()->getOperands(), argument);
+}
+
+bool mayPack(KernelBody &body, const KernelMemory &memory, std::optional<size_t> argument,
+             Operation *anchor) {
+  return argument && memory.constantArgument[*argument] && readOnlyBy(body.arguments()[*argument], anchor);
+}
+
+bool readInPlace(ValueRange values, Operation *anchor) {
+  Value value = anchor->getResult(0);
+  auto shape = tk::tensorType(value).getShape();
+  for (Value result : values) {
+    if (result == value)
+      continue;
+    if (tk::tensorType(result).getNumElements() != tk::tensorType(value).getNumElements())
+      return false;
+    IndexProbe probe(result, [&](Value v) { return v == value; });
+    SmallVector<Index> own;
+    for (size_t i = 0; i < probe.rank(); ++i)
+      own.push_back(probe.axis(i));
+    Index position = linearize(probe.space(), own, tk::tensorType(result).getShape());
+    for (const Access &access : probe.accesses())
+      if (access.tensor == value && !(linearize(probe.space(), access.index, shape) == position))
+        return false;
+  }
+  return true;
+}
+
+Value pointerTo(const KernelContext &k, std::optional<size_t> argument) {
+  return argument ? k.arguments[*argument].pointer : Value();
+}
+
+void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands, OpBuilder &builder,
+             Location loc, const AccumulatorPoint &point,
+             llvm::function_ref<void(ElementBuilder &, const PointPlace &)> use) {
+  IndexSpace space;
+  int64_t lanes = k.lanes();
+  ElementBuilder e(builder, loc, space, lanes);
+  k.bindArguments(e);
+  auto shape = tk::tensorType(anchor->getResult(0)).getShape();
+  PointPlace place;
+  auto at = [&](const PointIndex &point, int64_t extent) {
+    return space.add(space.uniform(point.base, 0, extent - 1 - point.offset), Index(point.offset));
+  };
+  for (const PointIndex &axis : point.before)
+    place.index.push_back(at(axis, shape[place.index.size()]));
+  int64_t vectorExtent = shape[place.index.size()], blocks = (vectorExtent + lanes - 1) / lanes;
+  place.block = at(point.block, blocks);
+  Index channel = space.add(space.scale(place.block, lanes), e.laneIndex());
+  place.index.push_back(channel);
+  for (const PointIndex &axis : point.after)
+    place.index.push_back(at(axis, shape[place.index.size()]));
+  if (point.validLanes < lanes) {
+    SmallVector<bool> bits(static_cast<size_t>(lanes));
+    std::fill_n(bits.begin(), point.validLanes, true);
+    auto type = VectorType::get({lanes}, builder.getI1Type());
+    e.setMask(builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, bits)));
+  }
+  Value accumulator = point.value;
+  if (operands.bias)
+    accumulator = builder.create<arith::AddFOp>(loc, accumulator, e.element(*operands.bias, {channel}));
+  // The plan has shown that every request is for this very element.
+  e.bindSource(anchor->getResult(0), [accumulator](ArrayRef<Index>) { return accumulator; });
+  use(e, place);
+}
+
+EpilogueFn epilogueInto(KernelContext &k, Operation *anchor, const AnchorOperands &operands,
+                        SmallVector<Value> results, std::vector<Buffer> buffers) {
+  return [=, &k](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
+    atPoint(k, anchor, operands, builder, loc, point, [&](ElementBuilder &e, const PointPlace &place) {
+      auto shape = tk::tensorType(anchor->getResult(0)).getShape();
+      Index position = linearize(e.space(), place.index, shape);
+      for (auto [result, buffer] : llvm::zip(results, buffers)) {
+        auto resultShape = tk::tensorType(result).getShape();
+        SmallVector<Index> own =
+            resultShape == shape ? place.index : delinearize(e.space(), position, resultShape);
+        e.store(e.element(result, own), buffer, own);
+      }
+    });
+  };
+}
+
+EpilogueFn epilogueFor(KernelContext &k, Operation *anchor, const AnchorOperands &operands) {
+  return epilogueInto(k, anchor, operands, llvm::to_vector(k.body.results()), k.outputs);
+}
+
+double vectorsComputed(Value operand, double repeats, const TargetDescription &target) {
+  return static_cast<double>(tk::tensorType(operand).getNumElements()) / static_cast<double>(target.lanes()) *
+         repeats;
+}
+
+} // namespace tokamak::codegen

@@ -1,0 +1,36 @@
+//===- MatrixChain.h - rows of a product that another product reads from scratch --------------------===//
+// Attention, and a perceptron with one hidden layer, are two matrix products with row-wise work between them:
+// scores = Q K^T, masked, softmax, times V. The second product asks for its left operand band of rows by band
+// of rows; here that is computed where it is asked for, the first product's accumulators going into scratch
+// through its epilogue, reductions running over the rows in place. The value between the products never
+// leaves the cache.
+#pragma once
+#include "codegen/anchors/MatMul.h"
+#include "codegen/kernel/KernelContext.h"
+
+namespace tokamak::codegen {
+
+/// Values that `value` is computed from, itself included, up to arguments and (without what is behind)
+/// `stop`.
+llvm::DenseSet<mlir::Operation *> sourcesOf(mlir::Value value, mlir::Value stop = {});
+/// Whether operators with loops of their own are among them.
+bool hasHeavySource(KernelBody &body, mlir::Value value);
+
+class MatrixChain {
+public:
+  virtual ~MatrixChain() = default;
+  virtual int64_t scratchBytes() const = 0;
+  virtual double accesses() const = 0;
+  /// As in EmittedKernel, of weights of products in the chain.
+  virtual void addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const = 0;
+  /// Computes rows of the operand; `scratch` is the chain's own.
+  virtual MatrixInputFn compute(KernelContext &k, mlir::Value scratch) const = 0;
+};
+
+/// How `operand`, the left operand of `reader` whose rows are cut as `rows` says, is computed by another
+/// product; nothing where it cannot be.
+std::shared_ptr<MatrixChain> planMatrixChain(KernelBody &body, const KernelMemory &memory,
+                                             tk::MatMulOp reader, const MatMulRows &rows,
+                                             const TargetDescription &target);
+
+} // namespace tokamak::codegen
