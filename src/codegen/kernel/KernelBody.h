@@ -12,7 +12,7 @@ namespace tokamak::codegen {
 class KernelBody {
 public:
   explicit KernelBody(tk::FusionOp group);
-  /// The part of `whole` that computes `result` from `start` and arguments.
+  /// The part of `whole` that computes `result` from `start` (or null) and arguments.
   KernelBody(KernelBody &whole, mlir::Value result, mlir::Value start);
 
   mlir::ValueRange arguments() { return function.getArguments(); }

@@ -56,7 +56,7 @@ std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const Kernel
 /// Any group: rows of the axes that all operators keep, values that are read more than once kept in scratch.
 KernelStrategy planRowKernel(KernelBody &body, const KernelMemory &memory, const TargetDescription &target);
 /// The same with a task for each row of the one result, counted through all of its axes but the last, where
-/// row i needs nothing but row i of the argument `start`; nothing elsewhere.
+/// row i needs nothing but row i of the argument `start` (null: any); nothing elsewhere.
 std::optional<KernelStrategy> planRowsInScratch(KernelBody &body, const KernelMemory &memory,
                                                 const TargetDescription &target, mlir::Value start);
 

@@ -58,6 +58,7 @@ struct ScratchRows {
   }
 };
 
+/// An optional product, then row-wise work.
 class ProductChain final : public MatrixChain {
 public:
   static std::shared_ptr<ProductChain> create(KernelBody &body, const KernelMemory &memory,
@@ -65,11 +66,14 @@ public:
                                               const TargetDescription &target);
 
   int64_t scratchBytes() const override {
-    return bandBytes + std::max(inner.scratchBytes(), between ? between->scratchBytes : 0);
+    return bandBytes + std::max(inner ? inner->scratchBytes() : 0, between ? between->scratchBytes : 0);
   }
-  double accesses() const override { return inner.accesses + (between ? between->accesses : 0); }
+  double accesses() const override {
+    return (inner ? inner->accesses : 0) + (between ? between->accesses : 0);
+  }
   void addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const override {
-    inner.addPacking(packing);
+    if (inner)
+      inner->addPacking(packing);
   }
   MatrixInputFn compute(KernelContext &k, Value scratch) const override {
     return
@@ -79,14 +83,17 @@ public:
 private:
   /// Follows the elementwise operators behind the inner product that may run on its accumulators.
   static Value lastOfEpilogue(tk::MatMulOp product, Value operand);
+  static bool isReadBy(tk::MatMulOp reader, Value operand, Value start);
+  bool planProduct(KernelBody &body, const KernelMemory &memory, tk::MatMulOp product, const MatMulRows &rows,
+                   const TargetDescription &target);
   bool planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target);
   bool mayOverwrite() const;
   MatMulBand bandOf(LoopBuilder &loops, const MatrixRegion &region, Value firstRow) const;
   void emit(KernelContext &k, Value scratch, const MatrixRegion &region) const;
 
-  ProductPlan inner;
-  Value operand; ///< what the reader wants
-  Value stored;  ///< what the inner product's epilogue stores: the operand, or what the rows start from
+  std::optional<ProductPlan> inner; ///< nothing: the rows start from memory
+  Value operand;                    ///< what the reader wants
+  Value stored; ///< what the inner product's epilogue stores: the operand, or what the rows start from
   std::shared_ptr<KernelBody> rowBody;   ///< from `stored` to the operand
   std::optional<KernelStrategy> between; ///< of `rowBody`
   int64_t bandBytes = 0;                 ///< where `stored` has memory of its own
@@ -105,43 +112,50 @@ std::shared_ptr<ProductChain> ProductChain::create(KernelBody &body, const Kerne
   for (Operation *op : body.heavyOperators())
     if (auto candidate = dyn_cast<tk::MatMulOp>(op); candidate && sources.contains(op))
       product = candidate;
-  if (!product || !tk::tensorType(product.getResult()).getElementType().isF32() ||
-      rowsOf(product.getResult()) != rowsOf(operand) ||
-      tk::tensorType(product.getResult()).getShape().end()[-2] !=
-          tk::tensorType(operand).getShape().end()[-2])
+  if (!isReadBy(reader, operand, product ? product.getResult() : operand))
     return nullptr;
-  // What depends on the product is computed for the reader alone.
-  for (Operation *op : sources) {
-    auto own = sourcesOf(op->getResult(0));
-    if (!own.contains(product))
-      continue;
-    for (Operation *user : op->getUsers())
-      if (!sources.contains(user) && user != reader)
-        return nullptr;
-  }
-  if (llvm::any_of(operand.getUsers(), [&](Operation *user) { return user != reader; }) ||
-      operand == reader.getRhs())
+  if (product && !chain->planProduct(body, memory, product, rows, target))
     return nullptr;
-  chain->stored = lastOfEpilogue(product, operand);
   auto behind = sourcesOf(operand, chain->stored);
   for (Operation *op : body.heavyOperators())
     if (behind.contains(op) && !isa<tk::ReduceOp>(op))
       return nullptr;
-  auto plan = ProductPlan::create(body, product, memory, rows, target);
-  if (!plan)
+  if (chain->stored == operand)
+    return chain;
+  if (!chain->planRows(body, memory, target))
     return nullptr;
-  chain->inner = std::move(*plan);
-  if (chain->stored != operand) {
-    if (!chain->planRows(body, memory, target))
-      return nullptr;
-    if (!chain->mayOverwrite()) {
-      const int64_t lanes = target.lanes();
-      chain->storedStride = (columnsOf(chain->stored) + lanes - 1) / lanes * lanes;
-      chain->bandBytes = std::min(rows.tile * rows.tilesPerBand, rowsOf(operand)) * chain->storedStride *
-                         static_cast<int64_t>(sizeof(float));
-    }
+  if (chain->stored && !chain->mayOverwrite()) {
+    const int64_t lanes = target.lanes();
+    chain->storedStride = (columnsOf(chain->stored) + lanes - 1) / lanes * lanes;
+    chain->bandBytes = std::min(rows.tile * rows.tilesPerBand, rowsOf(operand)) * chain->storedStride *
+                       static_cast<int64_t>(sizeof(float));
   }
   return chain;
+}
+
+/// Whether nobody but `reader` needs the operand, nor what it is computed from as far as that depends on
+/// `start`.
+bool ProductChain::isReadBy(tk::MatMulOp reader, Value operand, Value start) {
+  auto sources = sourcesOf(operand);
+  for (Operation *op : sources) {
+    if (op->getResult(0) != start && !sourcesOf(op->getResult(0)).contains(start.getDefiningOp()))
+      continue;
+    for (Operation *user : op->getUsers())
+      if (!sources.contains(user) && user != reader)
+        return false;
+  }
+  return operand != reader.getRhs();
+}
+
+bool ProductChain::planProduct(KernelBody &body, const KernelMemory &memory, tk::MatMulOp product,
+                               const MatMulRows &rows, const TargetDescription &target) {
+  auto type = tk::tensorType(product.getResult());
+  if (!type.getElementType().isF32() || rowsOf(product.getResult()) != rowsOf(operand) ||
+      type.getShape().end()[-2] != tk::tensorType(operand).getShape().end()[-2])
+    return false;
+  stored = lastOfEpilogue(product, operand);
+  inner = ProductPlan::create(body, product, memory, rows, target);
+  return inner.has_value();
 }
 
 Value ProductChain::lastOfEpilogue(tk::MatMulOp product, Value operand) {
@@ -188,8 +202,11 @@ bool ProductChain::planRows(KernelBody &body, const KernelMemory &memory, const 
   result.type = DataType::Float32;
   result.shape.assign(tk::tensorType(operand).getShape().begin(), tk::tensorType(operand).getShape().end());
   rowMemory.outputs.push_back(result);
-  auto place = llvm::find(rowBody->argumentSources(), stored) - rowBody->argumentSources().begin();
-  Value start = rowBody->arguments()[static_cast<unsigned>(place)];
+  Value start;
+  if (stored) {
+    auto place = llvm::find(rowBody->argumentSources(), stored) - rowBody->argumentSources().begin();
+    start = rowBody->arguments()[static_cast<unsigned>(place)];
+  }
   between = planRowsInScratch(*rowBody, rowMemory, target, start);
   return between.has_value();
 }
@@ -212,7 +229,7 @@ MatMulBand ProductChain::bandOf(LoopBuilder &loops, const MatrixRegion &region, 
   band.lastTile = region.lastTile;
   if (region.batch.empty())
     return band;
-  auto shape = tk::tensorType(inner.product->getResult(0)).getShape();
+  auto shape = tk::tensorType(inner->product->getResult(0)).getShape();
   Value matrix = loops.div(firstRow, shape.end()[-2]);
   for (int64_t extent : llvm::reverse(shape.drop_back(2))) {
     band.batch.insert(band.batch.begin(), RegionAxis{loops.rem(matrix, extent), {}, extent});
@@ -240,9 +257,12 @@ void ProductChain::emit(KernelContext &k, Value scratch, const MatrixRegion &reg
   ScratchRows wanted{region.memory, firstRow, region.rowStride};
   ScratchRows first = bandBytes ? ScratchRows{scratch, firstRow, storedStride} : wanted;
   Value rest = loops.at(scratch, bandBytes / static_cast<int64_t>(sizeof(float)));
-  Buffer memory = first.bufferOf(stored, loops);
-  inner.emitBand(k, rest, bandOf(loops, region, firstRow),
-                 epilogueInto(k, inner.product, {}, {stored}, {memory}));
+  Buffer memory;
+  if (inner) {
+    memory = first.bufferOf(stored, loops);
+    inner->emitBand(k, rest, bandOf(loops, region, firstRow),
+                    epilogueInto(k, inner->product, {}, {stored}, {memory}));
+  }
   if (!between)
     return;
   KernelContext rows{k.builder, k.loc,

@@ -3,7 +3,7 @@
 // scores = Q K^T, masked, softmax, times V. The second product asks for its left operand band of rows by band
 // of rows; here that is computed where it is asked for, the first product's accumulators going into scratch
 // through its epilogue, reductions running over the rows in place. The value between the products never
-// leaves the cache.
+// leaves the cache. The first product may be missing: then the rows start from memory.
 #pragma once
 #include "codegen/anchors/MatMul.h"
 #include "codegen/kernel/KernelContext.h"
@@ -28,7 +28,7 @@ public:
 };
 
 /// How `operand`, the left operand of `reader` whose rows are cut as `rows` says, is computed by another
-/// product; nothing where it cannot be.
+/// product or by reductions; nothing where it cannot be.
 std::shared_ptr<MatrixChain> planMatrixChain(KernelBody &body, const KernelMemory &memory,
                                              tk::MatMulOp reader, const MatMulRows &rows,
                                              const TargetDescription &target);

@@ -392,7 +392,7 @@ std::optional<KernelStrategy> planRowsInScratch(KernelBody &body, const KernelMe
                                                 const TargetDescription &target, Value start) {
   RowPlan plan = planRows(body, memory, target, /*rowsInside=*/true);
   if (plan.outer != leadingClasses(*plan.classes, body.results().front()) ||
-      plan.outer != leadingClasses(*plan.classes, start))
+      (start && plan.outer != leadingClasses(*plan.classes, start)))
     return std::nullopt;
   return strategyOf(body, plan, target);
 }

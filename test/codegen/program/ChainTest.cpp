@@ -139,10 +139,37 @@ TEST(Chain, KeysOfSeveralHeadsTogether) {
   expectChain({.text = attention.text()});
 }
 
+/// relu(x w + b) v, over all rows of all batches together.
+std::string perceptron(const Extents &x, int64_t hidden, int64_t out) {
+  Extents h = x, r = x;
+  h.back() = hidden, r.back() = out;
+  return oneGroup({x, {x.back(), hidden}, {hidden}, {hidden, out}},
+                  "%zero = tk.constant dense<0.0> : tensor<f32>\n" +
+                      operation("%h", "matmul", {"%a0", "%a1"}, {x, {x.back(), hidden}}, h) +
+                      operation("%b", "add", {"%h", "%a2"}, {h, {hidden}}, h) +
+                      operation("%u", "max", {"%b", "%zero"}, {h, {}}, h) +
+                      operation("%r", "matmul", {"%u", "%a3"}, {h, {hidden, out}}, r),
+                  r);
+}
+
+TEST(Chain, PerceptronsAreExactOnIntegers) {
+  for (const Extents &x : {Extents{1, 24}, {5, 7, 20}, {2, 3, 50, 16}, {197, 33}})
+    for (int64_t hidden : {1, 5, 64, 150})
+      expectChain({.text = perceptron(x, hidden, 21), .exact = true});
+}
+
+TEST(Chain, RowsFromMemory) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{37, 41}, {1, 1}, {1, 60}, {60, 1}}) {
+    Extents s{2, rows, columns}, v{2, columns, 20}, r{2, rows, 20};
+    expectChain({.text = oneGroup(
+                     {s, v}, softmax("%a0", s, 2) + operation("%r", "matmul", {"%p", "%a1"}, {s, v}, r), r)});
+  }
+}
+
 TEST(Chain, NoBatch) {
   Attention attention;
   attention.batch = 0;
-  expectChain({.text = attention.text()}, "pointwise");
+  expectChain({.text = attention.text()}, "reduction");
 }
 
 } // namespace
