@@ -24,9 +24,9 @@ namespace {
 
 using fusion::GroupGraph;
 
-/// Elementwise work, reductions, and operators made of both (softmax, norms).
+/// Elementwise work, reductions, operators made of both (softmax, norms), and reshapes between them.
 bool runsByRows(Operation *op) {
-  return fusion::reducesRows(op) || analysis::kindOf(op) <= FusionKind::Broadcast;
+  return fusion::reducesRows(op) || analysis::kindOf(op) <= FusionKind::Broadcast || isa<tk::ReshapeOp>(op);
 }
 
 /// The groups of one block while they merge.
@@ -46,8 +46,11 @@ public:
   }
 
 private:
+  /// Reshapes alone are views, which need no kernel.
   bool runByRows(GroupGraph::Node node) const {
-    return llvm::all_of(groups.membersOf(node), [](Operation *op) { return runsByRows(op); });
+    auto members = groups.membersOf(node);
+    return llvm::all_of(members, [](Operation *op) { return runsByRows(op); }) &&
+           !llvm::all_of(members, [](Operation *op) { return isa<tk::ReshapeOp>(op); });
   }
 
   bool tryMerge(GroupGraph::Node from, GroupGraph::Node to) {

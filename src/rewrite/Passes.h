@@ -35,7 +35,8 @@ std::unique_ptr<mlir::Pass> createEnlargeKernelsPass(PassStatePtr state = nullpt
 std::unique_ptr<mlir::Pass> createResidualToConvolutionPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeSumsPass(PassStatePtr state = nullptr);
 /// `force`: names of rewrites to apply wherever they are legal, whatever they cost.
-std::unique_ptr<mlir::Pass> createRewriteSearchPass(std::vector<std::string> force, PassStatePtr state);
+std::unique_ptr<mlir::Pass> createRewriteSearchPass(const std::vector<std::string> &force,
+                                                    PassStatePtr state);
 /// With the names of its own options, for tokamak-opt.
 std::unique_ptr<mlir::Pass> createRewriteSearchPass();
 std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nullptr);

@@ -125,8 +125,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> tokamak::createRewriteSearchPass(std::vector<std::string> force, PassStatePtr state) {
-  return std::make_unique<RewriteSearch>(std::move(force), orFresh(std::move(state)));
+std::unique_ptr<Pass> tokamak::createRewriteSearchPass(const std::vector<std::string> &force,
+                                                       PassStatePtr state) {
+  return std::make_unique<RewriteSearch>(force, orFresh(std::move(state)));
 }
 
 std::unique_ptr<Pass> tokamak::createRewriteSearchPass() {

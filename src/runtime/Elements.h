@@ -73,7 +73,7 @@ inline BFloat16 toBFloat(float value) {
 }
 
 template <typename T>
-constexpr bool isHalfType = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+inline constexpr bool isHalfType = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 /// The type in which elements of storage type T compare and combine.
 template <typename T>

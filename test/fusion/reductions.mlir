@@ -181,12 +181,13 @@ func.func @instance_norm(%x: tensor<2x20x8x8xf32>, %g: tensor<20x1x1xf32>) -> (t
 
 // -----
 
-// Group norm, reshaped to groups and back: the channels of a group are one row, which is not one axis of the last
-// shape. Two kernels, with all reductions in the first.
+// Group norm, reshaped to groups and back: the channels of a group are a part of an axis of the last shape.
+// One kernel, a row a group.
 // CHECK-LABEL: func.func @group_norm
 // CHECK: tk.fusion
 // CHECK-COUNT-2: tk.reduce
-// CHECK: tk.fusion
+// CHECK: tk.reshape
+// CHECK: tk.mul
 // CHECK-NOT: tk.fusion
 // CHECK: return
 func.func @group_norm(%x: tensor<2x20x8x8xf32>, %g: tensor<20x1x1xf32>) -> (tensor<2x20x8x8xf32>) {

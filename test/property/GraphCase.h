@@ -11,7 +11,7 @@ namespace tokamak::test {
 struct GraphCase {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< one func.func @main of tk operators
   std::vector<Tensor> inputs;
-  std::vector<double> tolerances; ///< one a result; 0: equal
+  std::vector<double> tolerances; ///< one a result: how far two correct implementations may differ; 0: equal
   bool signs = false;             ///< zeros must have the right sign, too
 
   GraphCase clone() const {

@@ -243,6 +243,25 @@ void RandomGraph::normalization() {
   });
   if (!x || domain == Domain::Special || !(x = clamp(x, -4, 4)) || boundsOf(x).error > 1e-3)
     return;
+  Shape from(shapeOf(x));
+  bool isGrouped = from.size() > 1 && chance(40);
+  if (isGrouped) { // the channels of a group and what lies behind them as one axis
+    Bounds known = boundsOf(x);
+    size_t axis = static_cast<size_t>(pick(0, static_cast<int64_t>(from.size()) - 2));
+    int64_t groups = from[axis];
+    for (int64_t divisor = 2; divisor < groups; ++divisor)
+      if (groups % divisor == 0 && chance(50))
+        groups /= divisor;
+    Shape grouped(ArrayRef<int64_t>(from).take_front(axis));
+    int64_t before = groups;
+    for (int64_t n : grouped)
+      before *= n;
+    grouped.push_back(groups);
+    grouped.push_back(before ? tk::tensorType(x).getNumElements() / before : 0);
+    x = add(emit("reshape", x, {ints("shape", grouped)}), known);
+    if (!x)
+      return;
+  }
   DataType type = typeOf(x);
   int64_t rank = tk::tensorType(x).getRank();
   Shape axes;
@@ -264,9 +283,13 @@ void RandomGraph::normalization() {
   double rounding = roundingError(type),
          sums = std::max(rounding, roundingError(DataType::Float32) * (type != DataType::Float64));
   double error = 64 * (boundsOf(x).error + 8 * (count * sums + 8 * rounding));
+  if (isGrouped)
+    scaled = emit("reshape", scaled, {ints("shape", from)});
   Value result = add(scaled, {-16, 16, error, false});
   if (result && chance(60)) {
-    Shape tail(shapeOf(x).take_back(axes.size()));
+    Shape tail(isGrouped ? ArrayRef<int64_t>(from).drop_front() : shapeOf(x).take_back(axes.size()));
+    if (isGrouped && chance(70))
+      std::fill(tail.begin() + 1, tail.end(), 1);
     result = arithmetic("mul", result, fresh(type, tail, -2, 2, true));
     if (result)
       arithmetic("add", result, fresh(type, tail, -2, 2, true));

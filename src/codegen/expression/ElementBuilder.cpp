@@ -87,20 +87,20 @@ Index ElementBuilder::loadedIndex(Value tensor, ArrayRef<Index> index, int64_t e
 // Memory
 //===-----------------------------------------------------------------------------------------===//
 
-Index ElementBuilder::positionOf(const Buffer &buffer, ArrayRef<Index> index) {
+Index positionIn(const Buffer &buffer, IndexSpace &space, ArrayRef<Index> index) {
   if (buffer.position)
-    return buffer.position(indices, index);
+    return buffer.position(space, index);
   if (!buffer.layout.isBlocked())
-    return linearize(indices, index, buffer.shape);
+    return linearize(space, index, buffer.shape);
   SmallVector<Index> physical(index.begin(), index.end());
-  physical[1] = indices.floorDiv(index[1], buffer.layout.block);
-  physical.push_back(indices.mod(index[1], buffer.layout.block));
+  physical[1] = space.floorDiv(index[1], buffer.layout.block);
+  physical.push_back(space.mod(index[1], buffer.layout.block));
   SmallVector<int64_t> extents = buffer.layout.physicalShape(buffer.shape);
   if (buffer.layout.pitch == 0)
-    return linearize(indices, physical, extents);
+    return linearize(space, physical, extents);
   Index inImage =
-      linearize(indices, ArrayRef<Index>(physical).drop_front(), ArrayRef<int64_t>(extents).drop_front());
-  return indices.add(indices.scale(physical[0], buffer.layout.pitch), inImage);
+      linearize(space, ArrayRef<Index>(physical).drop_front(), ArrayRef<int64_t>(extents).drop_front());
+  return space.add(space.scale(physical[0], buffer.layout.pitch), inImage);
 }
 
 /// Whether every value of the index is in the buffer's memory, padding included.
@@ -149,7 +149,7 @@ Value ElementBuilder::pointerTo(const Buffer &buffer, const Index &position, Val
 Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
   if (llvm::is_contained(buffer.shape, 0))
     return constant(buffer.type, 0);
-  Index position = positionOf(buffer, index);
+  Index position = positionIn(buffer, indices, index);
   Type scalar = storageScalar(buffer.type);
   auto alignment = static_cast<unsigned>(byteSize(buffer.type));
   std::optional<int64_t> stride = indices.laneStride(position);
@@ -201,7 +201,7 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
 }
 
 void ElementBuilder::store(Value value, const Buffer &buffer, ArrayRef<Index> index) {
-  Index position = positionOf(buffer, index);
+  Index position = positionIn(buffer, indices, index);
   value = toStorage(value, buffer.type);
   auto alignment = static_cast<unsigned>(byteSize(buffer.type));
   std::optional<int64_t> stride = indices.laneStride(position);

@@ -22,6 +22,9 @@ struct Buffer {
   std::function<Index(IndexSpace &, llvm::ArrayRef<Index>)> position = nullptr;
 };
 
+/// Where an element of a buffer lies, in elements from its pointer.
+Index positionIn(const Buffer &buffer, IndexSpace &space, llvm::ArrayRef<Index> index);
+
 class ElementBuilder {
 public:
   ElementBuilder(mlir::OpBuilder &builder, mlir::Location loc, IndexSpace &space, int64_t lanes)
@@ -112,7 +115,6 @@ private:
   mlir::Value toStorage(mlir::Value value, DataType type);
   mlir::Type storageScalar(DataType type);
   mlir::Value pointerTo(const Buffer &buffer, const Index &position, mlir::Value guard);
-  Index positionOf(const Buffer &buffer, llvm::ArrayRef<Index> index);
   bool staysInside(const Buffer &buffer, llvm::ArrayRef<Index> index);
 
   mlir::OpBuilder &b;

@@ -56,7 +56,8 @@ AxisClasses::AxisClasses(KernelBody &body) {
               unite(classOf(result, i), classOf(access.tensor, a));
               matched = true;
             }
-          if (matched)
+          // Memory that the group only reads is complete from the start: any row may read all of it.
+          if (matched || isa<BlockArgument>(access.tensor))
             continue;
           breakClass(classOf(access.tensor, a));
           // Result axes that take part in a shifted or mixed index cannot be loops of the whole group either.

@@ -1,5 +1,6 @@
 //===- KernelBody.cpp - a group's operators, flattened for emission --------------------------===//
 #include "codegen/kernel/KernelBody.h"
+#include "codegen/kernel/RefineAxes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -52,6 +53,7 @@ KernelBody::KernelBody(tk::FusionOp group) {
   for (Value result : group.getBody().front().getTerminator()->getOperands())
     results.push_back(mapping.lookup(result));
   builder.create<tk::YieldOp>(loc, results);
+  refineAxes(*entry);
 }
 
 void KernelBody::append(OpBuilder &builder, Block &source, IRMapping &mapping) {

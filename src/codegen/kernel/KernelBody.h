@@ -7,8 +7,9 @@
 
 namespace tokamak::codegen {
 
-/// A copy of a tk.fusion body in which composites are inlined and large constants are arguments. Arguments:
-/// the operands of the group, then the constants; results: what the group yields.
+/// A copy of a tk.fusion body in which composites are inlined, large constants are arguments and axes are
+/// refined (RefineAxes.h). Arguments: the operands of the group, then the constants; results: what the group
+/// yields, in another shape where axes are refined.
 class KernelBody {
 public:
   explicit KernelBody(tk::FusionOp group);

@@ -43,6 +43,10 @@ struct KernelStrategy {
 struct KernelMemory {
   std::vector<Buffer> arguments, outputs;
   std::vector<bool> constantArgument;
+
+  void addArgument(mlir::Value argument, const Layout &layout, bool isConstant);
+  /// `stored` is the result's type outside, of the same elements in another shape where axes are refined.
+  void addOutput(mlir::Value result, mlir::Type stored, const Layout &layout);
 };
 
 /// A convolution or matrix product with register tiles, the rest of the group in its epilogue; nothing if the

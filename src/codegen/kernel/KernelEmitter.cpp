@@ -12,11 +12,6 @@ using namespace mlir;
 
 namespace {
 
-Buffer bufferOf(Value tensor, const Layout &layout) {
-  auto type = tk::tensorType(tensor);
-  return Buffer{{}, *fromMlir(type.getElementType()), SmallVector<int64_t>(type.getShape()), layout};
-}
-
 /// Operations below which waking another thread costs more than it brings (some 20 microseconds of work).
 constexpr int64_t parallelThreshold = 100'000;
 
@@ -39,11 +34,11 @@ llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignatu
   KernelMemory memory;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
     bool isOperand = i < body.operandCount();
-    memory.arguments.push_back(bufferOf(body.arguments()[i], isOperand ? signature.inputs[i] : Layout()));
-    memory.constantArgument.push_back(!isOperand || signature.constantInput[i]);
+    memory.addArgument(body.arguments()[i], isOperand ? signature.inputs[i] : Layout(),
+                       !isOperand || signature.constantInput[i]);
   }
-  for (auto [result, layout] : llvm::zip(body.results(), signature.outputs))
-    memory.outputs.push_back(bufferOf(result, layout));
+  for (auto [result, type, layout] : llvm::zip(body.results(), group.getResultTypes(), signature.outputs))
+    memory.addOutput(result, type, layout);
 
   auto strategy = planAnchorKernel(body, memory, target);
   if (!strategy)

@@ -20,20 +20,15 @@ Layout blockedWherePossible(Value tensor, const TargetDescription &target) {
 
 KernelMemory memoryOf(KernelBody &body, tk::FusionOp group, llvm::function_ref<Layout(Value)> layoutOf) {
   KernelMemory memory;
-  auto bufferOf = [](Value tensor, Layout layout) {
-    auto type = tk::tensorType(tensor);
-    return Buffer{{}, *fromMlir(type.getElementType()), SmallVector<int64_t>(type.getShape()), layout};
-  };
   for (size_t i = 0; i < body.arguments().size(); ++i) {
     Operation *definition =
         i < body.operandCount() ? group.getInputs()[static_cast<unsigned>(i)].getDefiningOp() : nullptr;
     bool isConstant = i >= body.operandCount() || isa_and_nonnull<tk::ConstantOp>(definition);
-    memory.constantArgument.push_back(isConstant);
     Value argument = body.arguments()[static_cast<unsigned>(i)];
-    memory.arguments.push_back(bufferOf(argument, isConstant ? Layout() : layoutOf(argument)));
+    memory.addArgument(argument, isConstant ? Layout() : layoutOf(argument), isConstant);
   }
-  for (Value result : body.results())
-    memory.outputs.push_back(bufferOf(result, layoutOf(result)));
+  for (auto [result, outside] : llvm::zip(body.results(), group.getResults()))
+    memory.addOutput(result, outside.getType(), layoutOf(outside));
   return memory;
 }
 

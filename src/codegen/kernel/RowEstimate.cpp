@@ -7,15 +7,10 @@ namespace tokamak::codegen {
 RowEstimate estimateRows(tk::FusionOp group, const TargetDescription &target) {
   KernelBody body(group);
   KernelMemory memory;
-  auto add = [](std::vector<Buffer> &to, mlir::Value tensor) {
-    auto type = tk::tensorType(tensor);
-    to.push_back(Buffer{{}, *fromMlir(type.getElementType()), llvm::SmallVector<int64_t>(type.getShape())});
-  };
   for (mlir::Value argument : body.arguments())
-    add(memory.arguments, argument);
-  for (mlir::Value result : body.results())
-    add(memory.outputs, result);
-  memory.constantArgument.resize(memory.arguments.size());
+    memory.addArgument(argument, Layout(), false);
+  for (auto [result, type] : llvm::zip(body.results(), group.getResultTypes()))
+    memory.addOutput(result, type, Layout());
   KernelStrategy strategy = planRowKernel(body, memory, target);
   return {strategy.tasks, strategy.scratchBytes};
 }

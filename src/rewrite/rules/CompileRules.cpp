@@ -110,7 +110,7 @@ static Expected<std::string> compileFile(StringRef path) {
   SmallString<128> folder;
   if (std::error_code code = sys::fs::createUniqueDirectory("tokamak-rules", folder))
     return fault("cannot make a temporary folder: " + code.message());
-  auto cleanUp = make_scope_exit([&] { sys::fs::remove_directories(folder); });
+  auto cleanUp = make_scope_exit([&] { (void)sys::fs::remove_directories(folder); });
   auto inFolder = [&](StringRef name) { return (folder + "/" + name).str(); };
   // A file that includes the prelude itself, for its editor's sake, finds an empty one: it is there already.
   if (Error error = writeFile(inFolder("prelude.pdll"), ""))
