@@ -30,7 +30,7 @@ struct MatMul : tk::TensorExpressionInterface::ExternalModel<MatMul, tk::MatMulO
       result.append({row, column});
       return result;
     };
-    return e.loop(depth, {e.constant(type, 0)}, [&](Index k, ValueRange sum) {
+    return e.loop(depth, {e.constant(type, 0)}, [&](const Index &k, ValueRange sum) {
       Value a = e.element(product.getLhs(),
                           operandIndex(product.getLhs(), index[batchRank], k, product.getTransposeLhs()));
       Value b = e.element(product.getRhs(),
@@ -57,7 +57,7 @@ struct Taps {
       // Position of tap 0.
       Index first = space.sub(space.scale(at[axis], strides[axis]), Index(padsLow[axis]));
       auto inner = [&](bool bounded) {
-        return [&, bounded](Index t, ValueRange so) {
+        return [&, bounded](const Index &t, ValueRange so) {
           tap[axis] = t;
           position[axis] = space.add(first, space.scale(t, dilations[axis]));
           Value here = bounded ? Value() : e.inRange(position[axis], 0, input[axis]);
@@ -83,7 +83,7 @@ struct Taps {
 };
 
 /// Adds bias[channel] where there is one.
-Value addBias(ElementBuilder &e, Value sum, Value bias, Index channel, DataType type) {
+Value addBias(ElementBuilder &e, Value sum, Value bias, const Index &channel, DataType type) {
   if (!bias)
     return sum;
   Value b = e.element(bias, {channel});
@@ -150,7 +150,7 @@ struct ConvTranspose : tk::TensorExpressionInterface::ExternalModel<ConvTranspos
           element = e.builder().create<arith::SelectOp>(e.location(), Conv::wide(e, inside), element, zero);
         return SmallVector<Value>{multiplyAdd(e, type, element, e.element(conv.getWeight(), w), so[0])};
       }
-      return e.loop(kernel[axis], so, [&](Index t, ValueRange sum) {
+      return e.loop(kernel[axis], so, [&](const Index &t, ValueRange sum) {
         tap[axis] = t;
         int64_t stride = conv.getStrides()[axis];
         Index scaled = space.add(index[axis + 2], Index(conv.getPadsLow()[axis]));
@@ -161,7 +161,7 @@ struct ConvTranspose : tk::TensorExpressionInterface::ExternalModel<ConvTranspos
         return nest(axis + 1, e.andMask(inside, here), sum);
       });
     };
-    Value result = e.loop(depth, {zero}, [&](Index c, ValueRange so) {
+    Value result = e.loop(depth, {zero}, [&](const Index &c, ValueRange so) {
       channel = space.add(space.scale(group, depth), c);
       return nest(0, Value(), so);
     })[0];

@@ -103,7 +103,7 @@ struct Reduce : tk::TensorExpressionInterface::ExternalModel<Reduce, tk::ReduceO
         return SmallVector<Value>{
             combine(e, reduce.getKind(), type, sum[0], e.element(reduce.getInput(), source))};
       auto axis = static_cast<size_t>(reduce.getAxes()[depth]);
-      return e.loop(shape[axis], sum, [&](Index i, ValueRange inner) {
+      return e.loop(shape[axis], sum, [&](const Index &i, ValueRange inner) {
         source[axis] = i;
         return nest(depth + 1, inner);
       });
@@ -128,7 +128,7 @@ struct ArgReduce : tk::TensorExpressionInterface::ExternalModel<ArgReduce, tk::A
     SmallVector<Value> best{e.element(reduce.getInput(), source), e.constantInt(DataType::Int64, 0)};
     if (shape[axis] > 1) {
       best = e.loop(e.indexConstant(1), e.indexConstant(shape[axis]), {1, shape[axis] - 1}, best,
-                    [&](Index i, ValueRange so) {
+                    [&](const Index &i, ValueRange so) {
                       source[axis] = i;
                       Value x = e.element(reduce.getInput(), source);
                       Value position = e.indexElement(i, DataType::Int64);

@@ -233,11 +233,12 @@ std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const Kernel
       Value from = b.create<arith::MaxSIOp>(k.loc, k.begin, first),
             to = b.create<arith::MinSIOp>(k.loc, k.end, last);
       if (result.tasks() > 0)
-        loops.loop(from, to, {firstTask, firstTask + result.tasks() - 1}, {}, [&](Index task, ValueRange) {
-          Value number = loops.materialize(none.sub(task, Index(firstTask)));
-          emitTask(k, result, number);
-          return SmallVector<Value>();
-        });
+        loops.loop(from, to, {firstTask, firstTask + result.tasks() - 1}, {},
+                   [&](const Index &task, ValueRange) {
+                     Value number = loops.materialize(none.sub(task, Index(firstTask)));
+                     emitTask(k, result, number);
+                     return SmallVector<Value>();
+                   });
       firstTask += result.tasks();
     }
   };

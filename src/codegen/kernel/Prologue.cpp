@@ -79,7 +79,7 @@ void emitConvolutionInput(KernelContext &k, Value input, OpBuilder &builder, Loc
         return emitVector(block, space.add(at, e.laneIndex()), spatial, isRagged);
       const RegionAxis &range = region.spatial[axis];
       Index first = space.uniform(range.begin, 0, range.extent);
-      e.loop(range.begin, range.end, {0, range.extent - 1}, {}, [&](Index i, ValueRange) {
+      e.loop(range.begin, range.end, {0, range.extent - 1}, {}, [&](const Index &i, ValueRange) {
         spatial.push_back(i);
         level(space.add(at, space.scale(space.sub(i, first), region.spatialStrides[axis])));
         spatial.pop_back();
@@ -98,7 +98,7 @@ void emitConvolutionInput(KernelContext &k, Value input, OpBuilder &builder, Loc
     int64_t low = cuts[piece], high = cuts[piece + 1];
     Value from = builder.create<arith::MaxSIOp>(loc, region.blocks.begin, e.indexConstant(low)),
           to = builder.create<arith::MinSIOp>(loc, region.blocks.end, e.indexConstant(high));
-    e.loop(from, to, {low, high - 1}, {}, [&](Index block, ValueRange) {
+    e.loop(from, to, {low, high - 1}, {}, [&](const Index &block, ValueRange) {
       emitBlock(block, space.scale(space.sub(block, firstBlock), region.blockStride), low == raggedBlock);
       return SmallVector<Value>();
     });
@@ -106,8 +106,8 @@ void emitConvolutionInput(KernelContext &k, Value input, OpBuilder &builder, Loc
 }
 
 /// The part of an operand's index that a row has in common: batch and row.
-SmallVector<Index> rowIndex(ElementBuilder &e, ArrayRef<int64_t> shape, ArrayRef<Index> batch, Index row,
-                            bool isTransposed) {
+SmallVector<Index> rowIndex(ElementBuilder &e, ArrayRef<int64_t> shape, ArrayRef<Index> batch,
+                            const Index &row, bool isTransposed) {
   size_t leading = shape.size() - 2;
   SmallVector<Index> index;
   if (batch.empty()) { // the row counts through all matrices
@@ -144,17 +144,18 @@ public:
     VectorNest nest;
     nest.extents = {region.valid};
     nest.lanes = lanes;
-    e.loop(region.rows.begin, region.rows.end, {0, region.rows.extent - 1}, {}, [&](Index row, ValueRange) {
-      Index start = space.scale(space.sub(row, firstRow), region.rowStride);
-      e.setLanes(1);
-      SmallVector<Index> index = rowIndex(e, shape, batch, row, input.isTransposed);
-      emitNest(e, nest, {}, [&](ArrayRef<Index> inner, ValueRange) {
-        Value element = e.element(input.operand, at(index, space.add(firstColumn, inner[0])));
-        store(element, space.add(start, inner[0]));
-        return SmallVector<Value>();
-      });
-      return SmallVector<Value>();
-    });
+    e.loop(region.rows.begin, region.rows.end, {0, region.rows.extent - 1}, {},
+           [&](const Index &row, ValueRange) {
+             Index start = space.scale(space.sub(row, firstRow), region.rowStride);
+             e.setLanes(1);
+             SmallVector<Index> index = rowIndex(e, shape, batch, row, input.isTransposed);
+             emitNest(e, nest, {}, [&](ArrayRef<Index> inner, ValueRange) {
+               Value element = e.element(input.operand, at(index, space.add(firstColumn, inner[0])));
+               store(element, space.add(start, inner[0]));
+               return SmallVector<Value>();
+             });
+             return SmallVector<Value>();
+           });
   }
 
   /// Square by square, lanes over rows, of a whole matrix.
@@ -164,7 +165,7 @@ public:
       leading.push_back(shape[axis] == 1 ? Index(0) : batch[batch.size() - (shape.size() - 2) + axis]);
     auto overColumns = [&](const Index &rowBlock, int64_t rows) {
       if (int64_t full = region.valid / lanes)
-        e.loop(full, {}, [&](Index columnBlock, ValueRange) {
+        e.loop(full, {}, [&](const Index &columnBlock, ValueRange) {
           emitSquare(leading, rowBlock, columnBlock, rows, lanes);
           return SmallVector<Value>();
         });
@@ -173,7 +174,7 @@ public:
     };
     e.setLanes(lanes);
     if (int64_t full = region.rows.extent / lanes)
-      e.loop(full, {}, [&](Index rowBlock, ValueRange) {
+      e.loop(full, {}, [&](const Index &rowBlock, ValueRange) {
         overColumns(rowBlock, lanes);
         return SmallVector<Value>();
       });

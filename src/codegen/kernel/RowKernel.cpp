@@ -244,7 +244,7 @@ private:
         body(indices, {});
         return;
       }
-      e.loop(extents[indices.size()], {}, [&](Index i, ValueRange) {
+      e.loop(extents[indices.size()], {}, [&](const Index &i, ValueRange) {
         indices.push_back(i);
         level();
         indices.pop_back();
@@ -263,7 +263,7 @@ private:
     std::function<void(SmallVector<Index> &)> overResults = [&](SmallVector<Index> &inner) {
       auto extents = plan.innerExtents(value);
       if (inner.size() < extents.size()) {
-        e.loop(extents[inner.size()], {}, [&](Index i, ValueRange) {
+        e.loop(extents[inner.size()], {}, [&](const Index &i, ValueRange) {
           inner.push_back(i);
           overResults(inner);
           inner.pop_back();
@@ -375,7 +375,7 @@ static KernelStrategy strategyOf(KernelBody &body, const RowPlan &plan, const Ta
   strategy.emit = [plan](KernelContext &k) {
     IndexSpace none;
     ElementBuilder loops(k.builder, k.loc, none, 1);
-    loops.loop(k.begin, k.end, {0, 0}, {}, [&](Index, ValueRange) {
+    loops.loop(k.begin, k.end, {0, 0}, {}, [&](const Index &, ValueRange) {
       Value task = k.builder.getInsertionBlock()->getArgument(0);
       RowEmitter(k, plan, task).run();
       return SmallVector<Value>();

@@ -54,7 +54,7 @@ SmallVector<Value> emitNest(ElementBuilder &e, const VectorNest &nest, ValueRang
   SmallVector<Index> outer;
   std::function<SmallVector<Value>(ValueRange)> level = [&](ValueRange carried) -> SmallVector<Value> {
     if (outer.size() < scalarAxes) {
-      return e.loop(nest.extents[outer.size()], carried, [&](Index i, ValueRange inner) {
+      return e.loop(nest.extents[outer.size()], carried, [&](const Index &i, ValueRange inner) {
         outer.push_back(i);
         auto result = level(inner);
         outer.pop_back();
@@ -63,8 +63,9 @@ SmallVector<Value> emitNest(ElementBuilder &e, const VectorNest &nest, ValueRang
     }
     SmallVector<Value> values(carried);
     if (int64_t full = nest.innerExtent() / nest.lanes)
-      values = e.loop(full, values,
-                      [&](Index v, ValueRange inner) { return body(indicesAt(e, nest, outer, v), inner); });
+      values = e.loop(full, values, [&](const Index &v, ValueRange inner) {
+        return body(indicesAt(e, nest, outer, v), inner);
+      });
     if (nest.innerExtent() % nest.lanes)
       values = tail(e, nest, outer, values, body);
     return values;
@@ -84,7 +85,7 @@ void emitVectors(ElementBuilder &e, const VectorNest &nest, ArrayRef<Index> oute
   if (full > 0) {
     Value last = ragged ? b.create<arith::MinSIOp>(loc, to, e.indexConstant(full)) : to;
     e.loop(from, last, {0, full - 1}, {},
-           [&](Index v, ValueRange none) { return body(indicesAt(e, nest, outer, v), none); });
+           [&](const Index &v, ValueRange none) { return body(indicesAt(e, nest, outer, v), none); });
   }
   if (!ragged)
     return;
