@@ -1,8 +1,8 @@
 //===- Program.cpp - a compiled program, loaded and ready to run --------------------------===//
 #include "driver/Program.h"
 #include "driver/Fault.h"
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace tokamak::driver {
 
@@ -49,7 +49,7 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   if (!weights)
     return inputFault("out of memory: the model's weights take " + llvm::Twine(bytes) + " bytes");
   program->weights = {weights, std::free};
-  std::memcpy(weights, code.weights.data(), code.weights.size());
+  std::copy(code.weights.begin(), code.weights.end(), weights);
 
   ProgramInfo &info = program->programInfo;
   info.inputs = concreteValues(code.inputs);

@@ -70,7 +70,7 @@ std::optional<llvm::SmallVector<Tensor>> KernelCheck::evaluate(mlir::Operation *
   auto values = reference::evaluate(op, operands);
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (mlir::succeeded(values))
-    return std::move(*values);
+    return std::make_optional(std::move(*values));
   fault = diagnostics.firstError("the evaluator failed");
   return std::nullopt;
 }

@@ -33,7 +33,7 @@ struct Recurrent {
   int64_t gates() const { return op == "RNN" ? 1 : op == "GRU" ? 3 : 4; }
 };
 
-Tensor random(std::mt19937 &generator, std::vector<int64_t> shape) {
+Tensor random(std::mt19937 &generator, const std::vector<int64_t> &shape) {
   Tensor tensor(DataType::Float32, shape);
   std::uniform_real_distribution<double> value(-1, 1);
   for (int64_t i = 0; i < tensor.size(); ++i)

@@ -132,7 +132,7 @@ Result<std::string> explanationSvg(const std::string &model, const Explanation &
   std::vector<std::string> files; // input, drawing, messages
   auto remove = llvm::make_scope_exit([&] {
     for (const std::string &file : files)
-      llvm::sys::fs::remove(file);
+      (void)llvm::sys::fs::remove(file);
   });
   for (const char *suffix : {"dot", "svg", "txt"}) {
     Result<std::string> file = temporaryFile(suffix);

@@ -20,7 +20,6 @@ static void listThePasses(int64_t) {
 }
 
 static std::string checkPassName(const std::string &name) {
-  std::string known;
   for (const PassListing &pass : listPasses()) {
     if (pass.name == name)
       return pass.switchable ? "" : "pass '" + name + "' cannot be left out";

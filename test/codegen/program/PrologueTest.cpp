@@ -6,7 +6,6 @@
 
 using tokamak::FusionMode;
 using tokamak::test::ProgramCase;
-using tokamak::test::TestProgram;
 
 namespace {
 
