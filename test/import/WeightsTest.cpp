@@ -19,7 +19,7 @@ struct OneWeight : ModelBuilder {
     proto->set_name("w");
   }
   onnx::TensorProto *proto;
-  void set(DataType type, std::vector<int64_t> shape) {
+  void set(DataType type, const std::vector<int64_t> &shape) {
     proto->set_data_type(static_cast<int>(type));
     for (int64_t extent : shape)
       proto->add_dims(extent);
@@ -32,7 +32,7 @@ static Tensor valueOf(const OneWeight &model) {
 }
 
 TEST(Weights, TypedFields) {
-  auto check = [](DataType type, auto add, std::vector<double> expected) {
+  auto check = [](DataType type, auto add, const std::vector<double> &expected) {
     SCOPED_TRACE(name(type).str());
     OneWeight m;
     m.set(type, {2});
@@ -95,7 +95,7 @@ TEST(Weights, ScalarsAndEmpty) {
 }
 
 TEST(Weights, SizesThatDoNotFit) {
-  auto error = [](std::vector<int64_t> shape) {
+  auto error = [](const std::vector<int64_t> &shape) {
     OneWeight m;
     m.set(DataType::Float32, shape);
     m.proto->set_raw_data("12345678");
@@ -158,7 +158,8 @@ TEST(Weights, ConstantNodes) {
 }
 
 TEST(Weights, SparseInitializers) {
-  auto build = [](std::vector<int64_t> indices, std::vector<int64_t> indexShape, std::vector<int64_t> dims) {
+  auto build = [](const std::vector<int64_t> &indices, const std::vector<int64_t> &indexShape,
+                  const std::vector<int64_t> &dims) {
     auto m = std::make_unique<ModelBuilder>();
     m->output("w");
     onnx::SparseTensorProto &sparse = *m->graph.add_sparse_initializer();
@@ -189,7 +190,7 @@ protected:
     write("model/data.bin", std::string("\0\0\0\0\0\0\x80\x3f\0\0\0\x40", 12)); // 0, 1, 2
     write("outside.bin", "12345678");
   }
-  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+  void TearDown() override { (void)llvm::sys::fs::remove_directories(folder); }
 
   void write(const std::string &name, const std::string &bytes) {
     std::ofstream(path(name), std::ios::binary) << bytes;
@@ -197,7 +198,8 @@ protected:
   std::string path(const std::string &name) const { return (folder + "/" + name).str(); }
 
   /// What loading says of a float32 weight [2] with these entries; "" where it loads.
-  std::string error(std::vector<std::pair<std::string, std::string>> entries, bool fromMemory = false) {
+  std::string error(const std::vector<std::pair<std::string, std::string>> &entries,
+                    bool fromMemory = false) {
     OneWeight m;
     m.set(DataType::Float32, {2});
     m.proto->set_data_location(onnx::TensorProto::EXTERNAL);

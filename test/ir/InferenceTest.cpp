@@ -95,7 +95,7 @@ TEST_F(InferenceTest, HugeResultsAreRefused) {
 
 TEST_F(InferenceTest, Broadcasting) {
   using Shape = llvm::SmallVector<int64_t>;
-  auto broadcast = [](Shape a, Shape b) { return *tk::broadcastShapes(a, b); };
+  auto broadcast = [](const Shape &a, const Shape &b) { return *tk::broadcastShapes(a, b); };
   EXPECT_EQ(broadcast({}, {}), Shape{});
   EXPECT_EQ(broadcast({}, {2, 0}), (Shape{2, 0}));
   EXPECT_EQ(broadcast({1}, {0}), Shape{0});

@@ -6,7 +6,7 @@ using namespace tokamak;
 using namespace tokamak::test;
 using testing::HasSubstr;
 
-static Attributes attributes(std::vector<std::pair<std::string, int64_t>> values) {
+static Attributes attributes(const std::vector<std::pair<std::string, int64_t>> &values) {
   return [=](onnx::NodeProto &n) {
     for (const auto &[name, value] : values)
       addAttr(n, name, value);

@@ -14,7 +14,7 @@ static Attributes attribute(const std::string &name, const std::string &value) {
   return [=](onnx::NodeProto &n) { addAttr(n, name, value); };
 }
 
-static Node reshape(const Tensor &x, std::vector<int64_t> target, int64_t allowZero = 0) {
+static Node reshape(const Tensor &x, const std::vector<int64_t> &target, int64_t allowZero = 0) {
   return {"Reshape", 14, {x, ints(target)}, attribute("allowzero", allowZero)};
 }
 
@@ -62,7 +62,7 @@ TEST(Shape, StartAndEndClamp) {
   expectTensor(run1({"Shape", 15, {scalar(1)}}), {0}, {});
 }
 
-static Node pad(const std::string &mode, const Tensor &x, std::vector<int64_t> pads,
+static Node pad(const std::string &mode, const Tensor &x, const std::vector<int64_t> &pads,
                 std::optional<Tensor> value = std::nullopt, std::optional<Tensor> axes = std::nullopt) {
   return {"Pad", 19, {x, ints(pads), value, axes}, attribute("mode", mode)};
 }

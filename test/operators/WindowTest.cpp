@@ -9,7 +9,7 @@ using testing::HasSubstr;
 using Lists = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 using Numbers = std::vector<std::pair<std::string, int64_t>>;
 
-static Attributes with(Lists lists, Numbers numbers = {}, std::string autoPad = "") {
+static Attributes with(const Lists &lists, const Numbers &numbers = {}, const std::string &autoPad = "") {
   return [=](onnx::NodeProto &n) {
     for (const auto &[name, values] : lists)
       addAttr(n, name, values);

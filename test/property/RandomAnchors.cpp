@@ -12,7 +12,7 @@ namespace {
 DataType typeOf(Value value) { return *fromMlir(tk::tensorType(value).getElementType()); }
 ArrayRef<int64_t> shapeOf(Value value) { return tk::tensorType(value).getShape(); }
 
-Bounds anything(DataType type) { return {-1e30, 1e30, 0, true}; }
+Bounds anything() { return {-1e30, 1e30, 0, true}; }
 
 } // namespace
 
@@ -49,9 +49,9 @@ void RandomGraph::reduce() {
   Bounds known = boundsOf(x), result = known;
   double most = known.magnitude();
   if (!isFloat(type)) {
-    result = kind == tk::ReduceKind::Max || kind == tk::ReduceKind::Min ? known : anything(type);
+    result = kind == tk::ReduceKind::Max || kind == tk::ReduceKind::Min ? known : anything();
     if (count == 0)
-      result = anything(type);
+      result = anything();
   } else if (kind == tk::ReduceKind::Sum) {
     result = sumBounds(type, count, most, known.low, known.high, known.error, known.integral);
   } else if (kind == tk::ReduceKind::Product) {
@@ -87,7 +87,10 @@ void RandomGraph::softmax() {
   Value x = value([](Value v) {
     return isFloat(typeOf(v)) && tk::tensorType(v).getRank() > 0 && tk::tensorType(v).getNumElements() > 0;
   });
-  if (!x || domain == Domain::Special || !(x = clamp(x, -8, 8)))
+  if (!x || domain == Domain::Special)
+    return;
+  x = clamp(x, -8, 8);
+  if (!x)
     return;
   DataType type = typeOf(x);
   int64_t axis = chance(60) ? tk::tensorType(x).getRank() - 1 : pick(0, tk::tensorType(x).getRank() - 1);
@@ -131,7 +134,7 @@ void RandomGraph::matMul() {
   add(emit("matmul", {x, y}, attributes),
       isFloat(type) ? sumBounds(type, static_cast<double>(depth), most, -most, most,
                                 ma * c.error + mc * a.error + a.error * c.error, a.integral && c.integral)
-                    : anything(type));
+                    : anything());
 }
 
 void RandomGraph::convolution() {
@@ -193,7 +196,8 @@ void RandomGraph::convolution() {
       padding.push_back(pick(0, stride - 1));
     attributes.push_back(ints("output_padding", padding));
   }
-  double taps = static_cast<double>(channels / std::max<int64_t>(group, 1)) + 1;
+  int64_t groupChannels = channels / std::max<int64_t>(group, 1);
+  double taps = static_cast<double>(groupChannels) + 1;
   for (int64_t kernel : ArrayRef<int64_t>(weight).drop_front(2))
     taps *= static_cast<double>(kernel);
   if (taps * static_cast<double>(group * perGroup) > 20000)
@@ -202,7 +206,7 @@ void RandomGraph::convolution() {
   double ma = a.magnitude(), mc = c.magnitude(), most = ma * mc + bias;
   add(emit(transposed ? "conv_transpose" : "conv", operands, attributes),
       isFloat(type) ? sumBounds(type, taps, most, -most, most, mc * a.error, a.integral && c.integral)
-                    : anything(type));
+                    : anything());
 }
 
 void RandomGraph::window() {
@@ -228,7 +232,7 @@ void RandomGraph::window() {
     low.assign(low.size(), 0), high.assign(high.size(), 0);
   Bounds known = boundsOf(x), result = known;
   if (!isFloat(type))
-    result = isMax ? known : anything(type);
+    result = isMax ? known : anything();
   else if (!isMax)
     result = sumBounds(type, taps, known.magnitude(), std::min(known.low, 0.0), std::max(known.high, 0.0),
                        known.error, known.integral);

@@ -362,7 +362,8 @@ void RandomGraph::anyOperator(bool anchors, bool opaque) {
   for (const Choice &c : choices) {
     if (!allowed(c))
       continue;
-    if ((at -= c.weight) < 0)
+    at -= c.weight;
+    if (at < 0)
       return (this->*c.emit)();
   }
 }

@@ -241,7 +241,10 @@ void RandomGraph::normalization() {
     auto type = tk::tensorType(v);
     return isReal(v) && type.getRank() > 0 && type.getNumElements() > 0;
   });
-  if (!x || domain == Domain::Special || !(x = clamp(x, -4, 4)) || boundsOf(x).error > 1e-3)
+  if (!x || domain == Domain::Special)
+    return;
+  x = clamp(x, -4, 4);
+  if (!x || boundsOf(x).error > 1e-3)
     return;
   Shape from(shapeOf(x));
   bool isGrouped = from.size() > 1 && chance(40);

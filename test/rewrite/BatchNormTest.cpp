@@ -108,7 +108,7 @@ protected:
     for (auto create : make)
       passes.addPass(create(nullptr));
     ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
-    module->walk([](tk::BatchNormOp norm) { FAIL() << "a batch norm is left"; });
+    module->walk([](tk::BatchNormOp) { FAIL() << "a batch norm is left"; });
     const Tensor after = evaluate(*module, input);
     ASSERT_EQ(before.shape(), after.shape());
     for (int64_t i = 0; i < before.size(); ++i)

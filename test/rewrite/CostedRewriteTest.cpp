@@ -72,7 +72,7 @@ protected:
 constexpr double infinity = std::numeric_limits<double>::infinity(),
                  notANumber = std::numeric_limits<double>::quiet_NaN();
 
-Tensor withSpecialValues(std::vector<int64_t> shape) {
+Tensor withSpecialValues(const std::vector<int64_t> &shape) {
   Tensor tensor = reference::randomIntegers(DataType::Float32, shape, /*seed=*/5, -4, 4);
   tensor.setDouble(3, infinity);
   tensor.setDouble(tensor.size() / 2, -infinity);
