@@ -64,7 +64,9 @@ double registersOf(Value value) {
 /// The work of one kernel, added up operator by operator.
 class Pricing {
 public:
-  Pricing(const TargetDescription &target, GroupCost &cost) : target(target), cost(cost) {}
+  /// `chainTasks`: of a kernel of several anchors, else 0.
+  Pricing(const TargetDescription &target, int64_t chainTasks, GroupCost &cost)
+      : target(target), chainTasks(chainTasks), cost(cost) {}
 
   void add(const OperatorWork &work, const codegen::ExpressionCost *expression) {
     computed += work.evaluations;
@@ -102,7 +104,15 @@ public:
     cost.instructions = expressionInstructions * std::max<int64_t>(accumulators, 1);
     if (needed > 0)
       cost.recomputation = computed / needed;
-    if (rows)
+    // Half of the second level is the scratch's.
+    if (chainedWeights > 0)
+      cost.again.weights[chainedWeights <= target.l2Bytes / 2 ? static_cast<size_t>(MemoryLevel::L2)
+                         : chainedWeights <= target.l3Bytes   ? static_cast<size_t>(MemoryLevel::L3)
+                                                              : static_cast<size_t>(MemoryLevel::Memory)] +=
+          bandWeights;
+    if (chainTasks)
+      cost.tasks = chainTasks;
+    else if (rows)
       cost.tasks = *rows;
     else if (!hasAnchor)
       cost.tasks = std::max<int64_t>(1, static_cast<int64_t>(results / taskElements));
@@ -121,15 +131,16 @@ private:
         static_cast<double>(std::max<int64_t>(llvm::cast<tk::TrafficInterface>(work.op).getFlops(), 0));
     const double share = shareOf(estimate.family, target.efficiency) * estimate.filled;
     const double registers = registersOf(work.op->getResult(0));
+    double anchor = 0;
     switch (estimate.family) {
     case codegen::AnchorFamily::Window: // a load and an operation a tap
-      cost.anchor += vectors(flops) * registers / (target.clockHz * share);
+      anchor = vectors(flops) * registers / (target.clockHz * share);
       break;
     case codegen::AnchorFamily::Loops: // two loads and a multiply-add
-      cost.anchor += vectors(flops / 2) * registers * (2 * loadCycles + 0.5) / (target.clockHz * share);
+      anchor = vectors(flops / 2) * registers * (2 * loadCycles + 0.5) / (target.clockHz * share);
       break;
     default:
-      cost.anchor += flops / (target.peakFlops * share);
+      anchor = flops / (target.peakFlops * share);
     }
     // What the first level keeps is not read again from beyond it.
     auto again = [&](Value operand, int64_t tiles, int64_t bytesOfTile) {
@@ -146,8 +157,23 @@ private:
                 analysis::tensorBytes(weight) / std::max<int64_t>(estimate.vectorTiles, 1));
     }
     hasAnchor = true;
-    cost.tasks = std::max(cost.tasks, estimate.tasks);
+    if (work.chained)
+      addChained(work, anchor);
+    else
+      cost.tasks = std::max(cost.tasks, estimate.tasks);
+    cost.anchor += anchor;
     accumulators = std::max(accumulators, estimate.accumulators);
+  }
+
+  /// An anchor inside another: what bands share it computes for each, and each band reads its weights.
+  void addChained(const OperatorWork &work, double &seconds) {
+    seconds *= work.chained->repeats;
+    if (work.op->getNumOperands() < 2)
+      return;
+    const int64_t bytes = analysis::tensorBytes(work.op->getOperand(1));
+    chainedWeights += bytes;
+    const double passes = std::max(work.chained->weightPasses - 1, 0.0);
+    bandWeights += static_cast<int64_t>(passes * static_cast<double>(bytes));
   }
 
   void addReduction(const OperatorWork &work) {
@@ -175,11 +201,13 @@ private:
   }
 
   const TargetDescription &target;
+  int64_t chainTasks;
   GroupCost &cost;
   double computed = 0, needed = 0;
   bool hasAnchor = false, emittedWhole = false;
   std::optional<int64_t> rows; ///< of a kernel that reduces: what its reductions keep
   int64_t accumulators = 0, expressionInstructions = 0, longestExpression = 0;
+  int64_t chainedWeights = 0, bandWeights = 0; ///< of anchors in a chain: bytes, and what bands read again
 };
 
 /// What decides the cost of an operator's element expression.
@@ -252,6 +280,22 @@ static bool movesOnly(llvm::ArrayRef<Operation *> members) {
   return moves && !loops;
 }
 
+/// Convolutions, matrix products, windows and the like among the members and inside them.
+static int64_t countAnchors(llvm::ArrayRef<Operation *> members) {
+  int64_t count = 0;
+  for (Operation *member : members)
+    member->walk([&](Operation *op) {
+      count += op->getNumRegions() == 0 && analysis::kindOf(op) == FusionKind::Anchor;
+    });
+  return count;
+}
+
+codegen::KernelEstimate CostModel::estimateOf(llvm::ArrayRef<Operation *> members) const {
+  if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
+    return codegen::estimateKernel(group, target);
+  return codegen::estimateKernel(Candidate(members).group(), target);
+}
+
 codegen::ExpressionCost CostModel::wholeOf(llvm::ArrayRef<Operation *> members) const {
   if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
     return codegen::pointwiseCost(group, target);
@@ -261,10 +305,17 @@ codegen::ExpressionCost CostModel::wholeOf(llvm::ArrayRef<Operation *> members) 
 GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::LevelTraffic &traffic) const {
   GroupCost cost;
   cost.traffic = traffic;
-  if (members.size() > 1 && !canEmit(members, &cost.refusal))
+  if (members.size() > 1 && !canEmit(members, &cost.refusal, AnchorLimit::Chain))
     return cost;
+  codegen::KernelEstimate chain;
+  if (countAnchors(members) > 1)
+    chain = estimateOf(members);
+  if (llvm::count_if(members, holdsAnchorNest) > 1 && !chain.isTiled()) {
+    cost.refusal = "no kernel computes one of the anchors inside the other";
+    return cost;
+  }
 
-  Pricing pricing(target, cost);
+  Pricing pricing(target, chain.anchors.empty() ? 0 : chain.tasks, cost);
   if (movesOnly(members))
     pricing.addWhole(wholeOf(members));
   auto isExpression = [](Operation *op) {
@@ -277,7 +328,7 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
     const codegen::ExpressionCost &expression = expressionOf(op);
     return ExpressionFacts{expression.gathers > 0, expression.cycles >= expensiveCycles};
   };
-  for (const OperatorWork &work : workOf(members, facts)) {
+  for (const OperatorWork &work : workOf(members, facts, chain.anchors)) {
     pricing.add(work, isExpression(work.op) ? &expressionOf(work.op) : nullptr);
     if (auto counted = llvm::dyn_cast<tk::TrafficInterface>(work.op))
       cost.flops += std::max<int64_t>(counted.getFlops(), 0);
@@ -288,6 +339,9 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
 
   for (size_t level = 1; level < memoryLevels; ++level)
     cost.memory += static_cast<double>(traffic.at(static_cast<MemoryLevel>(level))) / target.bandwidth[level];
+  // Bands that find the weights pushed out of the second level.
+  for (MemoryLevel level : {MemoryLevel::L3, MemoryLevel::Memory})
+    cost.memory += static_cast<double>(cost.again.at(level)) / target.bandwidth[static_cast<size_t>(level)];
   // A line that is written is fetched first and written back in the end.
   const auto writtenBack = static_cast<double>(traffic.written[memoryLevels - 1]);
   const double fromMemory = static_cast<double>(traffic.at(MemoryLevel::Memory)) + writtenBack;

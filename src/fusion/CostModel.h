@@ -6,6 +6,7 @@
 #include "analysis/LevelTraffic.h"
 #include "analysis/TargetDescription.h"
 #include "codegen/kernel/ExpressionCost.h"
+#include "codegen/kernel/KernelEstimate.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
@@ -63,6 +64,7 @@ public:
 
 private:
   GroupCost price(llvm::ArrayRef<mlir::Operation *> members, const analysis::LevelTraffic &traffic) const;
+  codegen::KernelEstimate estimateOf(llvm::ArrayRef<mlir::Operation *> members) const;
   codegen::ExpressionCost wholeOf(llvm::ArrayRef<mlir::Operation *> members) const;
   const codegen::ExpressionCost &expressionOf(mlir::Operation *op) const;
 

@@ -91,17 +91,20 @@ static int64_t indicesNeeded(llvm::ArrayRef<Operation *> group, int64_t enough) 
   return most;
 }
 
-bool fusion::canEmit(llvm::ArrayRef<Operation *> group, std::string *why) {
+bool fusion::canEmit(llvm::ArrayRef<Operation *> group, std::string *why, AnchorLimit limit) {
   auto refuse = [&](const llvm::Twine &reason) {
     if (why)
       *why = reason.str();
     return false;
   };
-  if (llvm::count_if(group, holdsAnchorNest) > 1)
+  const bool isChain = llvm::count_if(group, holdsAnchorNest) > 1;
+  if (isChain && limit == AnchorLimit::One)
     return refuse("two convolutions, matrix products or windows in one kernel");
 
   if (indicesNeeded(group, mostIndices) > mostIndices)
     return refuse("an operator would be computed at too many indices");
+  if (isChain)
+    return true;
 
   const auto *anchor = llvm::find_if(group, [](Operation *op) { return tiledAnchor(op) != nullptr; });
   if (anchor == group.end() || llvm::isa<tk::CompositeOp>(*anchor))

@@ -6,10 +6,15 @@
 
 namespace tokamak::fusion {
 
+enum class AnchorLimit {
+  One,   ///< a convolution, matrix product or window a group
+  Chain, ///< several; whether one kernel computes them is for the emitter to say (KernelEstimate.h)
+};
+
 /// Whether one kernel can compute the operations of `group` (of one block, in block order). Where not, `why`
 /// says it in a few words. Partitioners ask before every merge, so a group that they form always has a
 /// kernel.
-bool canEmit(llvm::ArrayRef<mlir::Operation *> group, std::string *why);
+bool canEmit(llvm::ArrayRef<mlir::Operation *> group, std::string *why, AnchorLimit limit = AnchorLimit::One);
 
 /// Whether `op` (or its composite body) holds one of the loop nests of which a kernel has at most one: a
 /// convolution, a matrix product or a window.

@@ -71,8 +71,9 @@ private:
 
 } // namespace
 
-llvm::SmallVector<fusion::OperatorWork>
-fusion::workOf(llvm::ArrayRef<Operation *> members, llvm::function_ref<ExpressionFacts(Operation *)> facts) {
+llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation *> members,
+                                                       llvm::function_ref<ExpressionFacts(Operation *)> facts,
+                                                       llvm::ArrayRef<codegen::ChainedAnchor> chain) {
   Flattened flat(members);
   llvm::DenseMap<Operation *, size_t> index;
   llvm::SmallVector<OperatorWork> work;
@@ -82,6 +83,10 @@ fusion::workOf(llvm::ArrayRef<Operation *> members, llvm::function_ref<Expressio
     for (Value result : op->getResults())
       work.back().elements += elementsOf(result);
   }
+  size_t anchors = 0;
+  for (OperatorWork &one : work)
+    if (!chain.empty() && analysis::kindOf(one.op) == FusionKind::Anchor)
+      one.chained = &chain[anchors++];
   // What is asked for at the reader's own index, and at indices of its own making.
   llvm::SmallVector<double> same(work.size()), other(work.size());
 
@@ -115,6 +120,8 @@ fusion::workOf(llvm::ArrayRef<Operation *> members, llvm::function_ref<Expressio
     const ExpressionFacts expression = loops ? ExpressionFacts() : facts(reader.op);
     const bool isKept = loops || (runsByRows && expression.isExpensive);
     reader.evaluations = isKept ? std::min(asked, reader.elements) : asked;
+    if (reader.chained)
+      reader.evaluations = reader.elements * reader.chained->repeats;
     const FusionKind kind = analysis::kindOf(reader.op);
     llvm::SmallPtrSet<Value, 4> seen;
     for (Value operand : reader.op->getOperands()) {
@@ -137,7 +144,9 @@ fusion::workOf(llvm::ArrayRef<Operation *> members, llvm::function_ref<Expressio
       OperatorWork &from = work[producer->second];
       double wanted = reader.evaluations;
       if (kind == FusionKind::Reduction)
-        wanted = elementsOf(source);       // each once
+        wanted = elementsOf(source); // each once
+      else if (reader.chained)       // bands of it, computed into scratch
+        wanted = elementsOf(source) * reader.chained->inputRepeats;
       else if (kind == FusionKind::Anchor) // for each multiplication: only memory keeps elements of operands
         wanted = std::max(elementsOf(source),
                           static_cast<double>(llvm::cast<tk::TrafficInterface>(reader.op).getFlops()) / 2);

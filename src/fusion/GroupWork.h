@@ -1,5 +1,6 @@
 //===- GroupWork.h - how often the operators of a group are evaluated ----------------------===//
 #pragma once
+#include "codegen/kernel/KernelEstimate.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -23,13 +24,16 @@ struct OperatorWork {
   int64_t fullFromMemory = 0;  ///< those that are as large as the result
   double scattered = 0;        ///< evaluations at indices where neighbouring lanes are not neighbours
   bool constantWeight = false; ///< the second operand is a constant of the model
+  const codegen::ChainedAnchor *chained = nullptr; ///< of an anchor that shares its kernel with others
 };
 
 /// The operators in `members`, composites and groups taken apart, in order. Values are pulled: an operator is
 /// evaluated for each element that a reader asks for, once for readers at the same index. Operators with
 /// loops of their own (reductions, anchors) keep their results, so each is evaluated once, as is an expensive
-/// operator that several stages of a row kernel read.
+/// operator that several stages of a row kernel read. What the anchors in `chain` (all of the members, in
+/// order; or none) read of each other is computed as often as it says there.
 llvm::SmallVector<OperatorWork> workOf(llvm::ArrayRef<mlir::Operation *> members,
-                                       llvm::function_ref<ExpressionFacts(mlir::Operation *)> facts);
+                                       llvm::function_ref<ExpressionFacts(mlir::Operation *)> facts,
+                                       llvm::ArrayRef<codegen::ChainedAnchor> chain = {});
 
 } // namespace tokamak::fusion

@@ -82,6 +82,8 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createMergeOutputsPass(state));
     // What is cheaper to compute than to move is computed where it is read.
     add(createRecomputeProducersPass(state));
+    // Values between anchors that would not stay in the cache are computed band by band.
+    add(createMergeAnchorsPass(state));
   }
   // One region operation a group.
   add(createOutlineGroupsPass());

@@ -45,6 +45,7 @@ std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nu
 std::unique_ptr<mlir::Pass> createMergeRowsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeOutputsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createRecomputeProducersPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createMergeAnchorsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createOutlineGroupsPass();
 std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass();
 

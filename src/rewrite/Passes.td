@@ -116,6 +116,10 @@ def RecomputeProducers : Tk_Pass<"recompute-producers", "RecomputeProducers"> {
   let summary = "Computes cheap values inside the kernels that read them, again in each, anchors included "
                 "(--fusion full).";
 }
+def MergeAnchors : Tk_Pass<"merge-anchors", "MergeAnchors"> {
+  let summary = "Computes an anchor inside the kernel of the one that reads it, band by band, where the values between "
+                "them would leave the cache (--fusion full).";
+}
 def OutlineGroups : Tk_Pass<"outline-groups", "OutlineGroups"> {
   let summary = "Turns each group, and each operator without one, into a tk.fusion region.";
 }

@@ -128,6 +128,7 @@ private:
   void sharedTerms();
   void normalization();
   void convolutionChain();
+  void anchorChain();
   void siblings();
   mlir::Value convolve(mlir::Value x, int64_t channels, int64_t kernel);
   /// Any of them; `anchors`, `opaque`: also the heavy ones, also those that no kernel holds.

@@ -358,6 +358,51 @@ void RandomGraph::convolutionChain() {
   }
 }
 
+/// Convolutions that each read the one before: expanding, depthwise, projecting, in any order, with strides
+/// and uneven padding, activations between that are not zero at zero, and perhaps a sum with the first input.
+void RandomGraph::anchorChain() {
+  if (isolated || domain == Domain::Special)
+    return;
+  Shape extents{pick(1, 2), oneOf<int64_t>({8, 9, 16, 24}), pick(1, 12), pick(1, 12)};
+  Value first = fresh(DataType::Float32, extents), x = first;
+  for (int64_t i = pick(2, 4); i > 0 && x; --i) {
+    Shape from(shapeOf(x)), strides, dilations, low, high;
+    bool depthwise = chance(40);
+    int64_t kernel = chance(depthwise ? 10 : 60) ? 1 : oneOf<int64_t>({3, 3, 5, 2});
+    int64_t channels = depthwise ? from[1] : oneOf<int64_t>({8, 16, 17, 24, 40});
+    for (size_t axis : {2, 3}) {
+      dilations.push_back(chance(85) ? 1 : 2);
+      low.push_back(chance(70) ? kernel / 2 : pick(0, 2)),
+          high.push_back(chance(70) ? low.back() : pick(0, 2));
+      if ((kernel - 1) * dilations.back() + 1 > from[axis] + low.back() + high.back())
+        low.back() = high.back() = (kernel - 1) * dilations.back();
+      strides.push_back(chance(75) ? 1 : pick(2, 3));
+    }
+    int64_t inputs = depthwise ? 1 : from[1];
+    double taps = static_cast<double>(inputs * kernel * kernel) + 1;
+    if (taps * static_cast<double>(channels) > 20000)
+      return;
+    SmallVector<Value> operands{x, fresh(typeOf(x), {channels, inputs, kernel, kernel}, -2, 2, true)};
+    if (chance(50))
+      operands.push_back(fresh(typeOf(x), {channels}, -3, 3, true));
+    Bounds a = boundsOf(x);
+    double mc = boundsOf(operands[1]).magnitude(), most = a.magnitude() * mc + 3;
+    Bounds known = sumBounds(typeOf(x), taps, most, -most, most, mc * a.error,
+                             a.integral && boundsOf(operands[1]).integral);
+    size_t before = visible.size();
+    x = add(emit("conv", operands,
+                 {ints("strides", strides), ints("dilations", dilations), ints("pads_low", low),
+                  ints("pads_high", high), integer("group", depthwise ? channels : 1)}),
+            known);
+    if (x && chance(60))
+      x = arithmetic(oneOf({"max", "add"}), x, scalar(typeOf(x), oneOf({0.0, 2.0})));
+    if (i > 1 && chance(90)) // nobody else reads it
+      visible.resize(before);
+  }
+  if (x && shapeOf(x) == shapeOf(first))
+    arithmetic("add", x, first);
+}
+
 /// Convolutions, or products, of one value: joined, added or used apart; a convolution that takes a part of
 /// another one's channels.
 void RandomGraph::siblings() {

@@ -24,7 +24,7 @@ ComputedInput::ComputedInput(const ConvolutionShape &shape, const ConvolutionTas
     int64_t bandRows = reach(phase.rows, phase.rowTilesPerBand);
     int64_t bandColumns = reach(phase.columns, phase.columnTilesPerBand);
     rows = std::max(rows, bandRows);
-    columns = std::max(columns, bandColumns);
+    columns = std::max(columns, shape.bandRows ? shape.input[2] : bandColumns);
     elements +=
         static_cast<double>(phase.rowBands * phase.columnBands) * static_cast<double>(bandRows * bandColumns);
   }
@@ -47,6 +47,8 @@ mlir::Value ComputedInput::emit(LoopBuilder &loops, const PlanePhase &phase, con
                                 const ConvolutionInputFn &compute) const {
   RegionAxis rowAxis = regionOf(loops, phase.rows, task.rowBegin, task.rowEnd);
   RegionAxis columnAxis = regionOf(loops, phase.columns, task.columnBegin, task.columnEnd);
+  if (shape.bandRows) // whoever computes it does so row by row
+    columnAxis = {loops.index(0), loops.index(shape.input[2]), shape.input[2]};
   ConvolutionRegion region;
   region.image = task.image;
   region.images = shape.batch;

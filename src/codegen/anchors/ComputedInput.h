@@ -14,6 +14,7 @@ public:
   ComputedInput(const ConvolutionShape &shape, const ConvolutionTasks &tasks, int64_t blocks, int64_t lanes);
 
   int64_t bytes() const { return blocks * blockStride() * static_cast<int64_t>(sizeof(float)); }
+  int64_t rowsAtOnce() const { return rows; }
   int64_t rowStride() const { return columns * lanes; }
   int64_t blockStride() const { return rows * rowStride(); }
   /// How often each element is computed while all tasks of one channel tile run, on average.

@@ -13,16 +13,18 @@ llvm::Expected<std::unique_ptr<ConvolutionPlan>> ConvolutionPlan::create(const C
   int64_t outputs = shape.outChannelsPerGroup(), lanes = target.lanes();
   bool fillsVectors = outputs == lanes && (shape.inputBlock == 0 || shape.inChannelsPerGroup() % lanes == 0);
   bool hasNarrowGroups = shape.group > 1 && outputs <= lanes && !fillsVectors;
+  hasNarrowGroups |= shape.window != ConvolutionShape::Window::None;
   return hasNarrowGroups ? createNarrowGroupConvolution(shape, target)
                          : createDenseConvolution(shape, target);
 }
 
-/// Extents and attributes of either operator; the last axes of the shape are the operator's.
+/// The extents, and the attributes that all operators of the kind have; the last axes of the shape are the
+/// operator's.
 template <class Op>
-static llvm::Expected<ConvolutionShape> describe(Op op, const std::optional<Layout> &layout,
-                                                 const TargetDescription &target) {
-  RankedTensorType input = tk::tensorType(op.getInput()), weight = tk::tensorType(op.getWeight()),
-                   output = tk::tensorType(op.getResult());
+static llvm::Expected<ConvolutionShape> shapeOf(Op op, ArrayRef<int64_t> kernel,
+                                                const std::optional<Layout> &layout,
+                                                const TargetDescription &target) {
+  RankedTensorType input = tk::tensorType(op.getInput()), output = tk::tensorType(op.getResult());
   if (!input.getElementType().isF32())
     return llvm::createStringError("not float32");
   int64_t spatialRank = input.getRank() - 2;
@@ -37,14 +39,13 @@ static llvm::Expected<ConvolutionShape> describe(Op op, const std::optional<Layo
   shape.batch = input.getDimSize(0);
   shape.inChannels = input.getDimSize(1);
   shape.outChannels = output.getDimSize(1);
-  shape.group = op.getGroup();
   shape.inputBlock = layout ? layout->block : target.lanes();
   shape.inputPitch = layout ? layout->pitch : 0;
   shape.computesInput = !layout;
   for (int64_t i = 0; i < spatialRank; ++i) {
     int64_t axis = 3 - spatialRank + i;
     shape.input[axis] = input.getDimSize(2 + i);
-    shape.kernel[axis] = weight.getDimSize(2 + i);
+    shape.kernel[axis] = kernel[i];
     shape.output[axis] = output.getDimSize(2 + i);
     shape.strides[axis] = op.getStrides()[i];
     shape.dilations[axis] = op.getDilations()[i];
@@ -53,17 +54,37 @@ static llvm::Expected<ConvolutionShape> describe(Op op, const std::optional<Layo
   return shape;
 }
 
-/// As above, for any operation.
-static llvm::Expected<ConvolutionShape> describe(Operation *op, const std::optional<Layout> &layout,
-                                                 const TargetDescription &target) {
-  if (auto convolution = llvm::dyn_cast<tk::ConvOp>(op))
-    return describe(convolution, layout, target);
-  auto transposed = llvm::dyn_cast<tk::ConvTransposeOp>(op);
-  if (!transposed)
-    return llvm::createStringError("not a convolution");
-  llvm::Expected<ConvolutionShape> shape = describe(transposed, layout, target);
+template <class Op>
+static llvm::Expected<ConvolutionShape> weightedShape(Op op, const std::optional<Layout> &layout,
+                                                      const TargetDescription &target) {
+  auto kernel = tk::tensorType(op.getWeight()).getShape().drop_front(2);
+  llvm::Expected<ConvolutionShape> shape = shapeOf(op, kernel, layout, target);
   if (shape)
-    shape->transposed = true;
+    shape->group = op.getGroup();
+  return shape;
+}
+
+llvm::Expected<ConvolutionShape> ConvolutionPlan::describe(Operation *op, const std::optional<Layout> &layout,
+                                                           const TargetDescription &target) {
+  if (auto convolution = llvm::dyn_cast<tk::ConvOp>(op))
+    return weightedShape(convolution, layout, target);
+  if (auto transposed = llvm::dyn_cast<tk::ConvTransposeOp>(op)) {
+    llvm::Expected<ConvolutionShape> shape = weightedShape(transposed, layout, target);
+    if (shape)
+      shape->transposed = true;
+    return shape;
+  }
+  auto window = llvm::dyn_cast<tk::WindowOp>(op);
+  if (!window)
+    return llvm::createStringError("no convolution and no window");
+  bool isMax = window.getKind() == tk::ReduceKind::Max;
+  if (!isMax && window.getKind() != tk::ReduceKind::Sum)
+    return llvm::createStringError("a window of another kind");
+  llvm::Expected<ConvolutionShape> shape = shapeOf(window, window.getKernel(), layout, target);
+  if (shape) {
+    shape->group = shape->inChannels;
+    shape->window = isMax ? ConvolutionShape::Window::Max : ConvolutionShape::Window::Sum;
+  }
   return shape;
 }
 

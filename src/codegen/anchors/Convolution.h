@@ -25,6 +25,9 @@ public:
   /// `op` is tk.conv or tk.conv_transpose.
   static llvm::Expected<std::unique_ptr<ConvolutionPlan>>
   create(mlir::Operation *op, const std::optional<Layout> &input, const TargetDescription &target);
+  /// The extents and attributes of `op`, a tk.window as well, or why it can have no plan.
+  static llvm::Expected<ConvolutionShape> describe(mlir::Operation *op, const std::optional<Layout> &input,
+                                                   const TargetDescription &target);
   static llvm::Expected<std::unique_ptr<ConvolutionPlan>> create(const ConvolutionShape &shape,
                                                                  const TargetDescription &target);
   /// The weights (float32, in ONNX order) in the order that the kernel streams them.
@@ -41,6 +44,16 @@ public:
   virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value packedWeight,
                     mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue,
                     const ConvolutionInputFn &compute = nullptr) const = 0;
+
+  // Of a convolution inside another one (ConvolutionShape::isInner).
+  /// Channel blocks of results that are best asked for together; regions begin at multiples of them.
+  virtual int64_t blocksAtOnce() const = 0;
+  /// Rows of a computed input that are asked for at a time, at most.
+  virtual int64_t inputRowsAtOnce() const { return 0; }
+  /// As `emit`, but computes the rows of `region`, all columns and its channel blocks.
+  virtual void emitRegion(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input,
+                          mlir::Value packedWeight, mlir::Value scratch, const ConvolutionRegion &region,
+                          const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const = 0;
 };
 
 } // namespace tokamak::codegen

@@ -6,8 +6,8 @@
 
 namespace tokamak::codegen {
 
-/// Extents and attributes of tk.conv or tk.conv_transpose. Always three spatial axes: leading axes of extent
-/// 1 stand for the ones that a 1- or 2-dimensional convolution lacks.
+/// Extents and attributes of tk.conv, tk.conv_transpose or tk.window. Always three spatial axes: leading axes
+/// of extent 1 stand for the ones that a 1- or 2-dimensional convolution lacks.
 struct ConvolutionShape {
   using Axes = std::array<int64_t, 3>;
   int64_t batch = 1, inChannels = 1, outChannels = 1, group = 1;
@@ -15,9 +15,14 @@ struct ConvolutionShape {
   Axes strides{1, 1, 1}, dilations{1, 1, 1}, padsLow{0, 0, 0};
   int64_t spatialRank = 2; ///< how many of the three axes (the last ones) the operator has
   bool transposed = false;
+  enum class Window { None, Max, Sum } window = Window::None; ///< what combines the taps, without weights
   int64_t inputBlock = 0;     ///< channels per block of the input's layout; 0: row-major
   int64_t inputPitch = 0;     ///< elements between images of a blocked input; 0: they lie side by side
   bool computesInput = false; ///< the input is computed into scratch, channel-blocked by one vector
+  // Where one convolution is computed inside another (codegen/kernel/ConvolutionChain.h):
+  bool isInner = false;    ///< the results are asked for region by region, not cut into tasks
+  int64_t bandRows = 0;    ///< rows of results at a time at most, all columns of them; 0: as the plan likes
+  int64_t inputBlocks = 1; ///< channel blocks of the input that are computed at a time, where that is free
 
   int64_t inChannelsPerGroup() const { return inChannels / group; }
   int64_t outChannelsPerGroup() const { return outChannels / group; }

@@ -3,6 +3,7 @@
 #include "analysis/TargetDescription.h"
 #include "codegen/anchors/Anchor.h"
 #include "codegen/anchors/AxisTiling.h"
+#include "codegen/anchors/InputRegion.h"
 #include "codegen/anchors/RegisterTile.h"
 #include <vector>
 
@@ -32,6 +33,9 @@ struct PlanePhase {
 struct TaskRange {
   mlir::Value image, channelTile, depth;
   mlir::Value rowBegin, rowEnd, columnBegin, columnEnd; ///< in tiles
+
+  /// The rows of a region, where each is one tile, with all columns. Channels are left open.
+  static TaskRange ofRegion(LoopBuilder &loops, const PlanePhase &phase, const ConvolutionRegion &region);
 };
 
 /// Each accumulator that code is written for brings an epilogue along; more than this take seconds to
@@ -47,6 +51,7 @@ public:
     int64_t channelTiles = 1;
     double weightBytesPerTile = 0, inputBytesPerImage = 0;
     double flopsPerPosition = 0; ///< of one channel tile and one tap
+    int64_t bandRows = 0;        ///< rows of a task, which has all columns then; 0: chosen here
   };
   ConvolutionTasks(const ConvolutionShape &shape, const RegisterTile &tile, const Work &work,
                    const TargetDescription &target);

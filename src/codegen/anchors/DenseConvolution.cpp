@@ -31,6 +31,12 @@ public:
   }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const override;
+  /// A computed input is computed once for all results.
+  int64_t blocksAtOnce() const override { return computed ? groupVectors : tile.vectors; }
+  int64_t inputRowsAtOnce() const override { return computed ? computed->rowsAtOnce() : 0; }
+  void emitRegion(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch,
+                  const ConvolutionRegion &region, const EpilogueFn &epilogue,
+                  const ConvolutionInputFn &compute) const override;
 
 private:
   friend class TileEmitter;
@@ -256,7 +262,7 @@ ConvolutionTasks DenseConvolution::chooseTasks() {
     all.flopsPerPosition *= static_cast<double>(all.channelTiles);
     all.channelTiles = 1;
     ConvolutionTasks candidate(shape, tile, all, target);
-    tilesInside = candidate.taskCount() >= kEnoughTasks || tilesPerGroup() == 1;
+    tilesInside = candidate.taskCount() >= kEnoughTasks || tilesPerGroup() == 1 || shape.bandRows;
     if (tilesInside)
       return candidate;
   }
@@ -271,6 +277,7 @@ ConvolutionTasks::Work DenseConvolution::work() const {
       4.0 * static_cast<double>(shape.inChannelsPerGroup() * shape.input[0] * shape.input[1]) *
       static_cast<double>(shape.input[2]);
   work.flopsPerPosition = 2.0 * static_cast<double>(shape.inChannelsPerGroup() * panelWidth());
+  work.bandRows = shape.bandRows;
   return work;
 }
 
@@ -301,7 +308,7 @@ RegisterTile DenseConvolution::chooseRegisterTile() const {
   problem.columns = phaseExtent(2);
   problem.vectors = groupVectors;
   problem.vectorsMustDivide = shape.group > 1;
-  problem.maxRows = problem.rows;
+  problem.maxRows = shape.isInner ? 1 : problem.rows;
   RegisterTile candidate = chooseTile(problem, target);
   if (candidate.rows > 1 && writtenMulAdds(candidate) > kMaxWrittenMulAdds) {
     problem.maxRows = 1; // borders of rows are then bounded at run time
@@ -350,6 +357,21 @@ void DenseConvolution::emit(OpBuilder &builder, Location loc, Value input, Value
     loops.loop(loops.index(0), loops.index(tilesPerGroup()), 1, [&](Value channelTile) {
       emitChannelTile(loops, phase, task, channelTile, image, packedWeight, epilogue);
     });
+  });
+}
+
+void DenseConvolution::emitRegion(OpBuilder &builder, Location loc, Value input, Value packedWeight,
+                                  Value scratch, const ConvolutionRegion &region, const EpilogueFn &epilogue,
+                                  const ConvolutionInputFn &compute) const {
+  LoopBuilder loops(builder, loc, target.lanes());
+  const PlanePhase &phase = tasks.planePhases().front();
+  TaskRange task = TaskRange::ofRegion(loops, phase, region);
+  Value image = computed ? computed->emit(loops, phase, task, loops.index(0), scratch, compute)
+                         : loops.at(input, loops.mul(task.image, strides.image));
+  Value first = loops.div(region.blocks.begin, tile.vectors);
+  Value end = loops.div(loops.add(region.blocks.end, tile.vectors - 1), tile.vectors);
+  loops.loop(first, loops.min(end, loops.index(shape.group * tilesPerGroup())), 1, [&](Value channelTile) {
+    emitChannelTile(loops, phase, task, channelTile, image, packedWeight, epilogue);
   });
 }
 

@@ -84,12 +84,14 @@ Value LoopBuilder::broadcast(Value pointer, int64_t offset) {
   return builder.create<vector::BroadcastOp>(loc, vectorType, scalar);
 }
 
-Value LoopBuilder::zero() {
-  return builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vectorType, 0.0f));
+Value LoopBuilder::splat(float value) {
+  return builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vectorType, value));
 }
 
 Value LoopBuilder::fma(Value a, Value b, Value c) { return builder.create<vector::FMAOp>(loc, a, b, c); }
 Value LoopBuilder::addFloat(Value a, Value b) { return builder.create<arith::AddFOp>(loc, a, b); }
+
+Value LoopBuilder::maxFloat(Value a, Value b) { return builder.create<arith::MaximumFOp>(loc, a, b); }
 
 Value LoopBuilder::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
   return builder.create<vector::ShuffleOp>(loc, a, b, lanes);

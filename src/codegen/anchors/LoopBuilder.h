@@ -46,9 +46,11 @@ public:
   void store(mlir::Value vector, mlir::Value pointer, int64_t offset = 0);
   /// One element in every lane.
   mlir::Value broadcast(mlir::Value pointer, int64_t offset = 0);
-  mlir::Value zero();
+  mlir::Value zero() { return splat(0); }
+  mlir::Value splat(float value);
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
   mlir::Value addFloat(mlir::Value a, mlir::Value b);
+  mlir::Value maxFloat(mlir::Value a, mlir::Value b); ///< propagates NaN
   mlir::Value shuffle(mlir::Value a, mlir::Value b, llvm::ArrayRef<int64_t> lanes);
 
   /// for (i = low; i < high; i += step) carried = body(i, carried); returns the last `carried`.

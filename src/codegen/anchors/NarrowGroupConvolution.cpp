@@ -4,6 +4,7 @@
 #include "codegen/anchors/ConvolutionTasks.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -19,9 +20,11 @@ class NarrowGroupConvolution final : public ConvolutionPlan {
 public:
   NarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescription &target)
       : shape(shape), target(target), lanes(target.lanes()),
-        channelBlocks((shape.outChannels + lanes - 1) / lanes), tasks(shape, registerTile(), work(), target) {
+        channelBlocks((shape.outChannels + lanes - 1) / lanes),
+        step(shape.computesInput && blocksPerInputBlock() == 1 ? shape.inputBlocks : 1),
+        tasks(shape, registerTile(), work(), target) {
     if (shape.computesInput)
-      computed.emplace(shape, tasks, 1, lanes);
+      computed.emplace(shape, tasks, step, lanes);
   }
 
   Tensor pack(const Tensor &weight) const override;
@@ -33,6 +36,11 @@ public:
   }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const override;
+  int64_t blocksAtOnce() const override { return step; }
+  int64_t inputRowsAtOnce() const override { return computed ? computed->rowsAtOnce() : 0; }
+  void emitRegion(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch,
+                  const ConvolutionRegion &region, const EpilogueFn &epilogue,
+                  const ConvolutionInputFn &compute) const override;
 
 private:
   int64_t kernelSize() const { return shape.kernel[0] * shape.kernel[1] * shape.kernel[2]; }
@@ -43,18 +51,30 @@ private:
   int64_t blocksPerInputBlock() const { return groupOutputs() / groupInputs(); }
   /// Input channels that one output block reads.
   int64_t channelsRead() const { return lanes / blocksPerInputBlock(); }
+  bool isWindow() const { return shape.window != ConvolutionShape::Window::None; }
   bool isLongRow(int64_t taps) const { return taps * groupInputs() > kMaxWeightRegisters; }
   RegisterTile registerTile() const;
   ConvolutionTasks::Work work() const;
   Values emitTile(LoopBuilder &loops, const PlanePhase &phase, const TileRun &rows, const TileRun &columns,
                   ArrayRef<Value> q, Value input, Value weight) const;
+  Value inputOf(LoopBuilder &loops, Value image, Value input, Value block) const;
+  void emitBlocks(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value first, Value end,
+                  Value input, Value packedWeight, Value scratch, const EpilogueFn &epilogue,
+                  const ConvolutionInputFn &compute) const;
+  void emitBlock(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value block, Value input,
+                 Value packedWeight, const EpilogueFn &epilogue) const;
   Values loadInput(LoopBuilder &loops, Value pointer, int64_t offset) const;
+  Value loadWeight(LoopBuilder &loops, Value pointer, int64_t offset) const {
+    return isWindow() ? Value() : loops.load(pointer, offset);
+  }
+  Value combine(LoopBuilder &loops, Value x, Value weight, Value sum) const;
   void emitRow(LoopBuilder &loops, const AxisTaps &axis, const TileRun &run, const TapBounds &bounds,
                Value input, Value weight, Values &sums) const;
 
   ConvolutionShape shape;
   TargetDescription target;
   int64_t lanes, channelBlocks;
+  int64_t step; ///< channel blocks that a task computes
   ConvolutionTasks tasks;
   std::optional<ComputedInput> computed;
 };
@@ -62,6 +82,8 @@ private:
 RegisterTile NarrowGroupConvolution::registerTile() const {
   // Accumulators, the weights of one kernel row and one input vector share the registers.
   int64_t weights = isLongRow(shape.kernel[2]) ? 1 : shape.kernel[2] * groupInputs();
+  if (isWindow())
+    weights = 0;
   int64_t inputs = groupInputs() == 1 ? 1 : groupInputs() + 1;
   constexpr int64_t kWidest = 14; // enough accumulators to hide latency; wider only lengthens the code
   return RegisterTile{1, std::clamp<int64_t>(target.vectorRegisters - 1 - weights - inputs, 1, kWidest), 1};
@@ -69,11 +91,12 @@ RegisterTile NarrowGroupConvolution::registerTile() const {
 
 ConvolutionTasks::Work NarrowGroupConvolution::work() const {
   ConvolutionTasks::Work work;
-  work.channelTiles = channelBlocks;
-  work.weightBytesPerTile = 4.0 * static_cast<double>(kernelSize() * groupInputs() * lanes);
+  work.channelTiles = (channelBlocks + step - 1) / step;
+  work.weightBytesPerTile = 4.0 * static_cast<double>(kernelSize() * groupInputs() * lanes * step);
   // Each channel block reads its own part of the image once.
-  work.inputBytesPerImage = 4.0 * static_cast<double>(planeSize());
-  work.flopsPerPosition = 2.0 * static_cast<double>(groupInputs() * lanes);
+  work.inputBytesPerImage = 4.0 * static_cast<double>(planeSize() * step);
+  work.flopsPerPosition = 2.0 * static_cast<double>(groupInputs() * lanes * step);
+  work.bandRows = shape.bandRows;
   return work;
 }
 
@@ -92,6 +115,19 @@ Values NarrowGroupConvolution::loadInput(LoopBuilder &loops, Value pointer, int6
   return inputs;
 }
 
+/// One tap more.
+Value NarrowGroupConvolution::combine(LoopBuilder &loops, Value x, Value weight, Value sum) const {
+  switch (shape.window) {
+  case ConvolutionShape::Window::None:
+    return loops.fma(x, weight, sum);
+  case ConvolutionShape::Window::Max:
+    return loops.maxFloat(sum, x);
+  case ConvolutionShape::Window::Sum:
+    return loops.addFloat(sum, x);
+  }
+  llvm_unreachable("a kind of window");
+}
+
 /// Adds the taps of one kernel row to the sums of one row of outputs.
 void NarrowGroupConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, const TileRun &run,
                                      const TapBounds &bounds, Value input, Value weight, Values &sums) const {
@@ -107,7 +143,8 @@ void NarrowGroupConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, c
       Value w = loops.at(weight, loops.mul(tap, axis.kernelStep * tapSize));
       for (int64_t o = 0; o < run.width; ++o)
         for (auto [channel, value] : llvm::enumerate(loadInput(loops, x, o * axis.inStep * lanes)))
-          next[o] = loops.fma(value, loops.load(w, static_cast<int64_t>(channel) * lanes), next[o]);
+          next[o] =
+              combine(loops, value, loadWeight(loops, w, static_cast<int64_t>(channel) * lanes), next[o]);
       return next;
     });
     return;
@@ -127,7 +164,7 @@ void NarrowGroupConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, c
   auto loadWeights = [&](int64_t tap) {
     Values weights;
     for (int64_t channel = 0; channel < groupInputs(); ++channel)
-      weights.push_back(loops.load(weight, tap * axis.kernelStep * tapSize + channel * lanes));
+      weights.push_back(loadWeight(loops, weight, tap * axis.kernelStep * tapSize + channel * lanes));
     return weights;
   };
   llvm::SmallVector<Values> weights;
@@ -139,7 +176,7 @@ void NarrowGroupConvolution::emitRow(LoopBuilder &loops, const AxisTaps &axis, c
       inputs = loadInput(loops, input, uses[i].column * lanes);
     Values tapWeights = isLong ? loadWeights(uses[i].tap) : weights[uses[i].tap];
     for (auto [x, w] : llvm::zip(inputs, tapWeights))
-      sums[uses[i].output] = loops.fma(x, w, sums[uses[i].output]);
+      sums[uses[i].output] = combine(loops, x, w, sums[uses[i].output]);
   }
 }
 
@@ -177,7 +214,9 @@ Values NarrowGroupConvolution::emitTile(LoopBuilder &loops, const PlanePhase &ph
                   loops.at(w, loops.mul(tap, axes[axis]->kernelStep * kernelStrides[axis])), inner, self);
     });
   };
-  return overTaps(0, input, weight, Values(columns.width, loops.zero()), overTaps);
+  bool isMax = shape.window == ConvolutionShape::Window::Max;
+  Value neutral = loops.splat(isMax ? -std::numeric_limits<float>::infinity() : 0);
+  return overTaps(0, input, weight, Values(columns.width, neutral), overTaps);
 }
 
 Tensor NarrowGroupConvolution::pack(const Tensor &weight) const {
@@ -202,41 +241,82 @@ void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input,
                                   const ConvolutionInputFn &compute) const {
   LoopBuilder loops(builder, loc, lanes);
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
-    int64_t inputBlocks = (shape.inChannels + lanes - 1) / lanes;
-    Value inputBlock = loops.div(task.channelTile, blocksPerInputBlock());
-    int64_t imageSize = shape.inputPitch ? shape.inputPitch : inputBlocks * planeSize();
-    Value x = computed ? computed->emit(loops, phase, task, inputBlock, scratch, compute)
-                       : loops.at(loops.at(input, loops.mul(task.image, imageSize)),
-                                  loops.mul(inputBlock, planeSize()));
-    x = loops.at(x, loops.mul(loops.rem(task.channelTile, blocksPerInputBlock()), channelsRead()));
-    Value w = loops.at(packedWeight, loops.mul(task.channelTile, kernelSize() * groupInputs() * lanes));
-    auto emitTiles = [&](int64_t validLanes) {
-      phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
-        phase.columns.forEachTile(loops, task.columnBegin, task.columnEnd,
-                                  [&](const TileRun &columns, Value column) {
-                                    std::array<Value, 3> q{task.depth, row, column};
-                                    Values sums = emitTile(loops, phase, rows, columns, q, x, w);
-                                    std::array<Value, 3> base = phase.outputBase(loops, q);
-                                    AccumulatorPoint point;
-                                    point.before = {PointIndex{task.image}};
-                                    point.block.base = task.channelTile;
-                                    point.validLanes = validLanes;
-                                    for (int64_t o = 0; o < columns.width; ++o) {
-                                      point.value = sums[o];
-                                      point.after = phase.outputIndex(base, 0, o, shape.spatialRank);
-                                      epilogue(builder, loc, point);
-                                    }
-                                  });
-      });
-    };
-    int64_t lastLanes = shape.outChannels - (channelBlocks - 1) * lanes;
-    if (lastLanes == lanes || channelBlocks == 1)
-      emitTiles(lastLanes);
-    else
-      loops.ifEqual(
-          task.channelTile, loops.index(channelBlocks - 1), [&] { emitTiles(lastLanes); },
-          [&] { emitTiles(lanes); });
+    Value first = loops.mul(task.channelTile, step);
+    Value last = loops.min(loops.add(first, step), loops.index(channelBlocks));
+    emitBlocks(loops, phase, task, first, last, input, packedWeight, scratch, epilogue, compute);
   });
+}
+
+void NarrowGroupConvolution::emitRegion(OpBuilder &builder, Location loc, Value input, Value packedWeight,
+                                        Value scratch, const ConvolutionRegion &region,
+                                        const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const {
+  LoopBuilder loops(builder, loc, lanes);
+  const PlanePhase &phase = tasks.planePhases().front();
+  TaskRange task = TaskRange::ofRegion(loops, phase, region);
+  Value end = loops.min(region.blocks.end, loops.index(channelBlocks));
+  loops.loop(region.blocks.begin, end, step, [&](Value first) {
+    Value last = loops.min(loops.add(first, step), end);
+    emitBlocks(loops, phase, task, first, last, input, packedWeight, scratch, epilogue, compute);
+  });
+}
+
+/// Output blocks [first, end), at most `step` of them: so many share one computation of the input.
+void NarrowGroupConvolution::emitBlocks(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task,
+                                        Value first, Value end, Value input, Value packedWeight,
+                                        Value scratch, const EpilogueFn &epilogue,
+                                        const ConvolutionInputFn &compute) const {
+  if (step == 1) {
+    Value inputBlock = loops.div(first, blocksPerInputBlock());
+    Value x = computed ? computed->emit(loops, phase, task, inputBlock, scratch, compute)
+                       : inputOf(loops, task.image, input, inputBlock);
+    emitBlock(loops, phase, task, first, x, packedWeight, epilogue);
+    return;
+  }
+  Value x = computed->emit(loops, phase, task, first, scratch, compute);
+  loops.loop(first, end, 1, [&](Value block) {
+    Value offset = loops.mul(loops.sub(block, first), computed->blockStride());
+    emitBlock(loops, phase, task, block, loops.at(x, offset), packedWeight, epilogue);
+  });
+}
+
+/// A channel block of the input, where that lies in memory.
+Value NarrowGroupConvolution::inputOf(LoopBuilder &loops, Value image, Value input, Value block) const {
+  int64_t inputBlocks = (shape.inChannels + lanes - 1) / lanes;
+  int64_t imageSize = shape.inputPitch ? shape.inputPitch : inputBlocks * planeSize();
+  return loops.at(loops.at(input, loops.mul(image, imageSize)), loops.mul(block, planeSize()));
+}
+
+/// One output block, whose input block is `input`.
+void NarrowGroupConvolution::emitBlock(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task,
+                                       Value block, Value input, Value packedWeight,
+                                       const EpilogueFn &epilogue) const {
+  Value x = loops.at(input, loops.mul(loops.rem(block, blocksPerInputBlock()), channelsRead()));
+  Value w = loops.at(packedWeight, loops.mul(block, kernelSize() * groupInputs() * lanes));
+  auto emitTiles = [&](int64_t validLanes) {
+    phase.rows.forEachTile(loops, task.rowBegin, task.rowEnd, [&](const TileRun &rows, Value row) {
+      phase.columns.forEachTile(loops, task.columnBegin, task.columnEnd,
+                                [&](const TileRun &columns, Value column) {
+                                  std::array<Value, 3> q{task.depth, row, column};
+                                  Values sums = emitTile(loops, phase, rows, columns, q, x, w);
+                                  std::array<Value, 3> base = phase.outputBase(loops, q);
+                                  AccumulatorPoint point;
+                                  point.before = {PointIndex{task.image}};
+                                  point.block.base = block;
+                                  point.validLanes = validLanes;
+                                  for (int64_t o = 0; o < columns.width; ++o) {
+                                    point.value = sums[o];
+                                    point.after = phase.outputIndex(base, 0, o, shape.spatialRank);
+                                    epilogue(loops.opBuilder(), loops.location(), point);
+                                  }
+                                });
+    });
+  };
+  int64_t lastLanes = shape.outChannels - (channelBlocks - 1) * lanes;
+  if (lastLanes == lanes || channelBlocks == 1)
+    emitTiles(lastLanes);
+  else
+    loops.ifEqual(
+        block, loops.index(channelBlocks - 1), [&] { emitTiles(lastLanes); }, [&] { emitTiles(lanes); });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- AnchorKernel.cpp - convolutions and matrix products with their epilogue ----------------------===//
 #include "codegen/anchors/Convolution.h"
 #include "codegen/kernel/AnchorOperands.h"
+#include "codegen/kernel/ConvolutionChain.h"
 #include "codegen/kernel/MatMulKernel.h"
 #include "codegen/kernel/Prologue.h"
 
@@ -32,8 +33,7 @@ static std::optional<KernelStrategy> planConvolution(KernelBody &body, Operation
                                                      const KernelMemory &memory,
                                                      const TargetDescription &target) {
   AnchorOperands operands = operandsOf(memory, anchor);
-  if (body.heavyOperators().size() > 1 || operands.input == operands.weight ||
-      !mayPack(body, memory, operands.weight, anchor))
+  if (operands.input == operands.weight || !mayPack(body, memory, operands.weight, anchor))
     return std::nullopt;
   std::optional<Layout> layout;
   if (operands.input)
@@ -66,6 +66,9 @@ static std::optional<KernelStrategy> planConvolution(KernelBody &body, Operation
 
 std::optional<KernelStrategy> planAnchorKernel(KernelBody &body, const KernelMemory &memory,
                                                const TargetDescription &target) {
+  auto heavy = body.heavyOperators();
+  if (heavy.size() > 1 && isa<tk::ConvOp, tk::ConvTransposeOp, tk::WindowOp>(heavy.back()))
+    return planConvolutionChain(body, memory, target);
   Operation *anchor = theAnchor(body);
   if (!anchor || !tk::tensorType(anchor->getResult(0)).getElementType().isF32() ||
       !readInPlace(body.results(), anchor) || tk::tensorType(anchor->getResult(0)).getNumElements() == 0)

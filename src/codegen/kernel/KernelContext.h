@@ -4,6 +4,7 @@
 #include "codegen/expression/ElementBuilder.h"
 #include "codegen/kernel/KernelBody.h"
 #include "codegen/kernel/KernelEmitter.h"
+#include "codegen/kernel/KernelEstimate.h"
 
 namespace tokamak::codegen {
 
@@ -34,6 +35,7 @@ struct KernelStrategy {
   int64_t nests = 1;   ///< loop nests that compute what they share each for themselves
   double accesses = 0; ///< vectors loaded and stored, as far as the strategy knows
   double repeats = 1;  ///< how often an element of an operand that the anchor has computed is, on average
+  std::vector<ChainedAnchor> anchors; ///< where there are several, in block order
   std::function<void(KernelContext &)> emit;
   std::vector<std::function<Tensor(const Tensor &)>> packing; ///< as in EmittedKernel; may be shorter
 };

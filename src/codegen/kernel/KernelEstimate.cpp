@@ -53,6 +53,7 @@ KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &targe
   estimate.nests = strategy->nests;
   estimate.accesses = strategy->accesses;
   estimate.repeats = strategy->repeats;
+  estimate.anchors = strategy->anchors;
   return estimate;
 }
 

@@ -4,8 +4,16 @@
 #include "analysis/TargetDescription.h"
 #include "ir/Tk.h"
 #include <string>
+#include <vector>
 
 namespace tokamak::codegen {
+
+/// Of an anchor among several in one kernel.
+struct ChainedAnchor {
+  double repeats = 1;      ///< how often an element of its result is computed, on average
+  double inputRepeats = 1; ///< and one of its first operand, where that is computed as well
+  double weightPasses = 1; ///< how often its weights are read
+};
 
 struct KernelEstimate {
   std::string kind; ///< as in EmittedKernel
@@ -19,6 +27,8 @@ struct KernelEstimate {
   double accesses = 0;
   /// How often an element of an operand that an anchor has computed in its tasks is, on average.
   double repeats = 1;
+  /// Where several anchors compute each other's operands: all of them, in block order.
+  std::vector<ChainedAnchor> anchors;
 
   /// Whether a register-tiled convolution or matrix product does the work.
   bool isTiled() const { return kind == "convolution" || kind == "matmul"; }

@@ -11,6 +11,15 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
+Buffer vectorAt(Value memory, const Index &position) {
+  Buffer buffer;
+  buffer.type = DataType::Float32;
+  buffer.pointer = memory;
+  buffer.shape = {1}; // the position says it all
+  buffer.position = [position](IndexSpace &, ArrayRef<Index>) { return position; };
+  return buffer;
+}
+
 namespace {
 
 /// Multiples of the lanes where a concatenated operand of `input` begins, counted in blocks; 0 and `blocks`
@@ -38,15 +47,6 @@ SmallVector<int64_t> pieces(Value input, int64_t blocks, int64_t lanes) {
     }
   }
   return SmallVector<int64_t>(cuts.begin(), cuts.end());
-}
-
-Buffer vectorAt(Value memory, const Index &position) {
-  Buffer buffer;
-  buffer.type = DataType::Float32;
-  buffer.pointer = memory;
-  buffer.shape = {1}; // the position says it all
-  buffer.position = [position](IndexSpace &, ArrayRef<Index>) { return position; };
-  return buffer;
 }
 
 void emitConvolutionInput(KernelContext &k, Value input, OpBuilder &builder, Location loc,

@@ -9,6 +9,9 @@ namespace tokamak::codegen {
 /// the loop over blocks is cut where concatenated operands begin, so that each piece reads one of them.
 ConvolutionInputFn computeConvolutionInput(KernelContext &k, mlir::Value input);
 
+/// One vector of float32 at a position of some memory, counted in elements.
+Buffer vectorAt(mlir::Value memory, const Index &position);
+
 /// Loads of such a vector, irregular ones counted by lane; the lanes run along axis `laneAxis` of `value`.
 double loadsOfVector(KernelBody &body, const KernelMemory &memory, mlir::Value value, size_t laneAxis,
                      int64_t lanes);

@@ -26,17 +26,23 @@ TestProgram::~TestProgram() = default;
 
 llvm::Expected<std::unique_ptr<TestProgram>> TestProgram::compile(ModuleOp module, FusionMode fusion,
                                                                   StringRef cpu) {
+  auto target = TargetDescription::forCpu(cpu.str());
+  if (!target)
+    return target.takeError();
+  return compile(module, fusion, *target);
+}
+
+llvm::Expected<std::unique_ptr<TestProgram>> TestProgram::compile(ModuleOp module, FusionMode fusion,
+                                                                  const TargetDescription &target) {
   OwningOpRef<ModuleOp> partitioned = module.clone();
   PipelineOptions options;
   options.fusion = fusion;
+  options.target = target;
   const bool hasGroups =
       partitioned->walk([](tk::FusionOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (!hasGroups && failed(runPipeline(*partitioned, options)))
     return llvm::createStringError("the pipeline failed");
-  auto target = TargetDescription::forCpu(cpu.str());
-  if (!target)
-    return target.takeError();
-  auto compiled = codegen::compileProgram(*partitioned, *target);
+  auto compiled = codegen::compileProgram(*partitioned, target);
   if (!compiled)
     return compiled.takeError();
   std::unique_ptr<TestProgram> result(new TestProgram);
@@ -121,6 +127,11 @@ bool haveSameBytes(llvm::ArrayRef<Tensor> a, llvm::ArrayRef<Tensor> b) {
          });
 }
 
+void makeMemorySlow(TargetDescription &target) {
+  target.l1Bytes = 1;
+  target.bandwidth.fill(1e3);
+}
+
 std::string differenceFromReference(const ProgramCase &test) {
   auto context = makeContext();
   auto module = parseSourceString<ModuleOp>(test.text, context.get());
@@ -139,9 +150,17 @@ std::string differenceFromReference(const ProgramCase &test) {
   if (failed(expected))
     return "the evaluator failed";
 
-  auto compiled = TestProgram::compile(*module, test.fusion, test.cpu);
+  auto target = TargetDescription::forCpu(test.cpu);
+  if (!target)
+    return llvm::toString(target.takeError());
+  if (test.slowMemory)
+    makeMemorySlow(*target);
+  auto compiled = TestProgram::compile(*module, test.fusion, *target);
   if (!compiled)
     return llvm::toString(compiled.takeError());
+  if (test.kernels && (*compiled)->code().kernelCount != *test.kernels)
+    return std::to_string((*compiled)->code().kernelCount) + " kernels instead of " +
+           std::to_string(*test.kernels);
   std::unique_ptr<TkPool, void (*)(TkPool *)> pool(tk_pool_create(2), tk_pool_destroy);
   auto results = (*compiled)->run(inputs, nullptr, GuardedMemory::Guard::Behind);
   if (!results)

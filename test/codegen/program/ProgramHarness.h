@@ -5,6 +5,7 @@
 #include "rewrite/PassRunner.h"
 #include "runtime/ThreadPool.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tokamak::driver {
@@ -22,6 +23,8 @@ public:
   /// Partitions and compiles a copy of `module`; compiles it as it is where it holds groups already.
   static llvm::Expected<std::unique_ptr<TestProgram>> compile(mlir::ModuleOp module, FusionMode fusion,
                                                               llvm::StringRef cpu);
+  static llvm::Expected<std::unique_ptr<TestProgram>> compile(mlir::ModuleOp module, FusionMode fusion,
+                                                              const TargetDescription &target);
   ~TestProgram();
 
   /// One run, on the threads of `pool` (null: the caller's). Every buffer has a guard page on the side
@@ -44,12 +47,17 @@ std::string firstDifference(const Tensor &got, const Tensor &expected, double to
 /// Whether two lists of tensors have the same bytes.
 bool haveSameBytes(llvm::ArrayRef<Tensor> a, llvm::ArrayRef<Tensor> b);
 
+/// Every byte then comes from a memory so slow that whatever saves bytes pays.
+void makeMemorySlow(TargetDescription &target);
+
 struct ProgramCase {
   std::string text;        ///< a module with func.func @main of tk operators, before partitioning
   bool exact = false;      ///< small integers as inputs, results compared for equality
   double tolerance = 1e-5; ///< max |a - b| <= tolerance * max(1, max |b|)
   std::string cpu = "native";
   FusionMode fusion = FusionMode::Dominator;
+  bool slowMemory = false;            ///< see makeMemorySlow
+  std::optional<size_t> kernels = {}; ///< that the program must have
   uint64_t seed = 1;
   std::vector<Tensor> inputs = {}; ///< empty: random
 };

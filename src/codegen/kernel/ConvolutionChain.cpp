@@ -1,0 +1,255 @@
+//===- ConvolutionChain.cpp - convolutions of one group that compute each other's inputs//
+#include "codegen/kernel/ConvolutionChain.h"
+#include "codegen/anchors/Convolution.h"
+#include "codegen/anchors/LoopBuilder.h"
+#include "codegen/kernel/AnchorOperands.h"
+#include "codegen/kernel/Prologue.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// A convolution of the chain. The first reads memory or a computed expression, each of the others what the
+/// one before it computes.
+struct Link {
+  Operation *anchor = nullptr;
+  AnchorOperands operands;
+  std::shared_ptr<ConvolutionPlan> plan;
+  int64_t scratchOffset = 0; ///< of its computed input, in elements
+
+  Value input() const { return anchor->getOperand(0); }
+  /// A window has no weights, and asks for none.
+  Value weightPointer(const KernelContext &k) const {
+    return operands.weight ? pointerTo(k, operands.weight) : k.scratch;
+  }
+};
+
+/// The heavy operators that `value` depends on through others that are not.
+SmallVector<Operation *> heavyBehind(Value value, ArrayRef<Operation *> heavy) {
+  SmallVector<Operation *> found;
+  SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(next).second)
+      continue;
+    if (!llvm::is_contained(heavy, op))
+      pending.append(op->operand_begin(), op->operand_end());
+    else if (!llvm::is_contained(found, op))
+      found.push_back(op);
+  }
+  return found;
+}
+
+bool isFloatPlane(Operation *anchor) {
+  auto type = tk::tensorType(anchor->getResult(0));
+  return type.getElementType().isF32() && type.getRank() == 4 && type.getNumElements() > 0;
+}
+
+/// The convolutions in the order of computation; empty if the heavy operators are no chain.
+SmallVector<Link> findChain(KernelBody &body, const KernelMemory &memory) {
+  SmallVector<Operation *> heavy = body.heavyOperators();
+  SmallVector<Link> chain;
+  // From the back: the results depend on the last one only, its input on the one before it only, ...
+  SmallVector<Value> wanted(body.results());
+  while (true) {
+    SmallVector<Operation *> behind;
+    for (Value value : wanted)
+      for (Operation *op : heavyBehind(value, heavy))
+        if (!llvm::is_contained(behind, op))
+          behind.push_back(op);
+    if (behind.empty())
+      break;
+    Operation *anchor = behind.front();
+    bool isLast = chain.empty();
+    bool isSupported = isa<tk::ConvOp, tk::WindowOp>(anchor) || (isLast && isa<tk::ConvTransposeOp>(anchor));
+    if (behind.size() > 1 || !isSupported || !isFloatPlane(anchor) || !readInPlace(wanted, anchor))
+      return {};
+    if (!isLast && wanted.front().getType() != anchor->getResult(0).getType())
+      return {};
+    Link link{anchor, operandsOf(memory, anchor)};
+    if (!isa<tk::WindowOp>(anchor) && !mayPack(body, memory, link.operands.weight, anchor))
+      return {};
+    if (link.operands.bias && !heavyBehind(*link.operands.bias, heavy).empty())
+      return {};
+    chain.insert(chain.begin(), link);
+    wanted = {link.input()};
+  }
+  return chain.size() == heavy.size() ? chain : SmallVector<Link>();
+}
+
+/// Chooses the bands and plans each convolution for them.
+class ChainPlanner {
+public:
+  ChainPlanner(SmallVector<Link> chain, const KernelMemory &memory, const TargetDescription &target)
+      : chain(std::move(chain)), memory(memory), target(target) {}
+
+  /// The highest bands whose scratch leaves half of the second level to weights, and that are enough for the
+  /// threads.
+  bool plan() {
+    constexpr int64_t enoughTasks = 8;
+    if (!chooseSteps())
+      return false;
+    auto type = tk::tensorType(chain.back().anchor->getResult(0));
+    int64_t rows = type.getDimSize(2), previous = 0;
+    for (int64_t bands = 1; bands <= rows; ++bands) {
+      int64_t bandRows = (rows + bands - 1) / bands;
+      if (bandRows == previous)
+        continue;
+      previous = bandRows;
+      if (!planBands(bandRows))
+        return false;
+      bandCount = bands * type.getDimSize(0);
+      if (scratchBytes() <= target.l2Bytes / 2 && chain.back().plan->taskCount() >= enoughTasks)
+        return true;
+    }
+    return scratchBytes() <= target.l2Bytes / 2;
+  }
+
+  ArrayRef<Link> links() const { return chain; }
+  int64_t bands() const { return bandCount; } ///< of all images
+  int64_t scratchBytes() const { return scratchElements * static_cast<int64_t>(sizeof(float)); }
+
+private:
+  std::shared_ptr<ConvolutionPlan> create(size_t number, int64_t bandRows) {
+    const Link &link = chain[number];
+    std::optional<Layout> layout;
+    if (link.operands.input)
+      layout = memory.arguments[*link.operands.input].layout;
+    auto shape = ConvolutionPlan::describe(link.anchor, layout, target);
+    if (!shape) {
+      llvm::consumeError(shape.takeError());
+      return nullptr;
+    }
+    shape->isInner = number + 1 < chain.size();
+    shape->bandRows = bandRows;
+    shape->inputBlocks = inputBlocks[number];
+    auto plan = ConvolutionPlan::create(*shape, target);
+    if (plan)
+      return std::move(*plan);
+    llvm::consumeError(plan.takeError());
+    return nullptr;
+  }
+
+  /// How many channel blocks each asks for at a time: as many as suit the one before it.
+  bool chooseSteps() {
+    inputBlocks.assign(chain.size(), 1);
+    for (size_t i = 0; i + 1 < chain.size(); ++i) {
+      auto plan = create(i, 1);
+      if (!plan && chain[i].operands.input) { // not from memory as it lies: brought into blocks first
+        chain[i].operands.input = std::nullopt;
+        plan = create(i, 1);
+      }
+      if (!plan)
+        return false;
+      inputBlocks[i + 1] = plan->blocksAtOnce();
+    }
+    return true;
+  }
+
+  /// Plans bands of so many rows of the last result, and from there what each needs of the one before.
+  bool planBands(int64_t bandRows) {
+    scratchElements = 0;
+    for (size_t i = chain.size(); i-- > 0;) {
+      Link &link = chain[i];
+      link.plan = create(i, bandRows);
+      if (!link.plan)
+        return false;
+      link.scratchOffset = scratchElements;
+      constexpr int64_t lineElements = 16;
+      int64_t elements = link.plan->scratchBytes() / static_cast<int64_t>(sizeof(float));
+      scratchElements += (elements + lineElements - 1) / lineElements * lineElements;
+      bandRows = std::max<int64_t>(link.plan->inputRowsAtOnce(), 1);
+    }
+    return true;
+  }
+
+  SmallVector<Link> chain;
+  SmallVector<int64_t> inputBlocks;
+  const KernelMemory &memory;
+  const TargetDescription &target;
+  int64_t scratchElements = 0, bandCount = 1;
+};
+
+/// What puts `input`, which depends on the accumulators of `inner`, into a region.
+EpilogueFn storeInto(KernelContext &k, const Link &inner, Value input, const ConvolutionRegion &region) {
+  return [&k, &inner, input, region](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
+    atPoint(k, inner.anchor, inner.operands, builder, loc, point,
+            [&](ElementBuilder &e, const PointPlace &place) {
+              IndexSpace &space = e.space();
+              auto along = [&](const Index &at, const RegionAxis &axis, int64_t extent, int64_t stride) {
+                return space.scale(space.sub(at, space.uniform(axis.begin, 0, extent)), stride);
+              };
+              Index position = space.add(
+                  along(place.block, region.blocks, region.blocks.extent, region.blockStride), e.laneIndex());
+              for (auto [axis, range] : llvm::enumerate(region.spatial))
+                position = space.add(
+                    position, along(place.index[2 + axis], range, range.extent, region.spatialStrides[axis]));
+              Value element = e.element(input, place.index);
+              e.setMask(nullptr); // the scratch has room for the whole vector
+              e.store(element, vectorAt(region.memory, position), {});
+            });
+  };
+}
+
+/// What computes regions of the input of link `number`; nothing where it lies in memory.
+ConvolutionInputFn inputOf(KernelContext &k, ArrayRef<Link> chain, size_t number) {
+  const Link &link = chain[number];
+  if (link.operands.input)
+    return nullptr;
+  if (number == 0)
+    return computeConvolutionInput(k, link.input());
+  return [&k, chain, number](OpBuilder &builder, Location loc, const ConvolutionRegion &region) {
+    const Link &inner = chain[number - 1];
+    LoopBuilder loops(builder, loc, k.lanes());
+    inner.plan->emitRegion(builder, loc, pointerTo(k, inner.operands.input), inner.weightPointer(k),
+                           loops.at(k.scratch, inner.scratchOffset), region,
+                           storeInto(k, inner, chain[number].input(), region), inputOf(k, chain, number - 1));
+  };
+}
+
+} // namespace
+
+std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const KernelMemory &memory,
+                                                   const TargetDescription &target) {
+  SmallVector<Link> chain = findChain(body, memory);
+  if (chain.size() < 2)
+    return std::nullopt;
+  ChainPlanner planner(std::move(chain), memory, target);
+  if (!planner.plan())
+    return std::nullopt;
+  SmallVector<Link> links(planner.links());
+  KernelStrategy strategy;
+  strategy.kind = "convolution";
+  strategy.tasks = links.back().plan->taskCount();
+  strategy.scratchBytes = planner.scratchBytes();
+  strategy.anchors.resize(links.size());
+  double repeats = 1;
+  for (size_t i = links.size(); i-- > 0;) {
+    const Link &link = links[i];
+    strategy.anchors[i] = {repeats, repeats * link.plan->inputRepeats(),
+                           static_cast<double>(planner.bands())};
+    repeats = strategy.anchors[i].inputRepeats;
+    if (!link.operands.weight)
+      continue;
+    strategy.packing.resize(std::max(strategy.packing.size(), *link.operands.weight + 1));
+    strategy.packing[*link.operands.weight] = [plan = link.plan](const Tensor &weight) {
+      return plan->pack(weight);
+    };
+  }
+  strategy.repeats = repeats;
+  if (!links.front().operands.input)
+    strategy.accesses = vectorsComputed(links.front().input(), repeats, target) *
+                        loadsOfVector(body, memory, links.front().input(), 1, target.lanes());
+  strategy.emit = [links](KernelContext &k) {
+    const Link &last = links.back();
+    last.plan->emit(k.builder, k.loc, Value(), last.weightPointer(k), k.scratch, k.begin, k.end,
+                    epilogueFor(k, last.anchor, last.operands), inputOf(k, links, links.size() - 1));
+  };
+  return strategy;
+}
+
+} // namespace tokamak::codegen

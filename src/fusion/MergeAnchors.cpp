@@ -1,0 +1,247 @@
+//===- MergeAnchors.cpp - anchors are computed inside the kernels that read them --------------------===//
+// A value between two anchors is written and read again. While it fits the cache that costs little; beyond,
+// it costs more than the arithmetic. One kernel of both computes it band by band, each band read before it
+// leaves the cache, and computes what two bands have in common twice. Along each path of groups of which each
+// has the next as its only reader, the cut into kernels that takes the least modelled time is chosen.
+#include "analysis/PostDominatorTree.h"
+#include "analysis/Traffic.h"
+#include "codegen/kernel/KernelEstimate.h"
+#include "fusion/Candidate.h"
+#include "fusion/CostModel.h"
+#include "fusion/DominatorPartitioner.h"
+#include "fusion/EmissionLimits.h"
+#include "fusion/GroupGraph.h"
+#include "fusion/KernelDialects.h"
+#include "fusion/MergeLog.h"
+#include "rewrite/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace tokamak {
+#define GEN_PASS_DEF_MERGEANCHORS
+#include "rewrite/Passes.h.inc"
+} // namespace tokamak
+
+using namespace mlir;
+using namespace tokamak;
+using fusion::Candidate;
+using fusion::GroupGraph;
+using fusion::Refusal;
+
+namespace {
+
+class AnchorMerger {
+public:
+  AnchorMerger(GroupGraph &groups, const fusion::CostModel &model, PassState &state)
+      : groups(groups), model(model), state(state), log(state) {}
+
+  void run() {
+    // Producers first, so a path is found from its beginning.
+    for (GroupGraph::Node node : groups.nodes()) {
+      if (!groups.isCurrent(node) || !groups.isGroup(node) || !holdsAnchor(node) || taken.contains(node))
+        continue;
+      Path path = pathFrom(node);
+      if (path.size() > 1)
+        cut(path);
+    }
+  }
+
+private:
+  using Path = llvm::SmallVector<GroupGraph::Node>;
+
+  /// Some groups of a path as one kernel.
+  struct Segment {
+    double seconds = std::numeric_limits<double>::infinity();
+    std::string refusal;
+  };
+
+  bool holdsAnchor(GroupGraph::Node node) const {
+    return llvm::any_of(groups.membersOf(node), fusion::holdsAnchorNest);
+  }
+  bool reduces(GroupGraph::Node node) const {
+    return llvm::any_of(groups.membersOf(node), fusion::reducesRows);
+  }
+
+  /// The group that alone reads the values of `node`.
+  std::optional<GroupGraph::Node> onlyReader(GroupGraph::Node node) const {
+    std::optional<GroupGraph::Node> reader;
+    for (Operation *op : groups.membersOf(node))
+      for (Operation *user : op->getUsers()) {
+        auto consumer = groups.nodeOf(user);
+        if (consumer == node)
+          continue;
+        if (!consumer || !groups.isGroup(*consumer) || (reader && reader != consumer))
+          return std::nullopt;
+        reader = consumer;
+      }
+    return reader;
+  }
+
+  GroupGraph::Members membersOf(llvm::ArrayRef<GroupGraph::Node> path) const {
+    GroupGraph::Members members;
+    for (GroupGraph::Node node : path)
+      llvm::append_range(members, groups.membersOf(node));
+    llvm::sort(members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    return members;
+  }
+
+  /// Whether a kernel with register tiles computes all of the path.
+  bool isPlanned(llvm::ArrayRef<GroupGraph::Node> path) {
+    auto [known, isNew] = planned.try_emplace(Path(path), false);
+    if (isNew) {
+      GroupGraph::Members members = membersOf(path);
+      known->second =
+          members.size() <= fusion::DominatorPartitioner::mostOperators &&
+          fusion::canEmit(members, nullptr, fusion::AnchorLimit::Chain) &&
+          codegen::estimateKernel(Candidate(members).group(), model.targetDescription()).isTiled();
+    }
+    return known->second;
+  }
+
+  /// Whether `from` and the group that reads it may lie in one kernel, with one more if need be: what
+  /// normalises rows between two products has no tiles by itself.
+  bool mayLink(GroupGraph::Node from, GroupGraph::Node to) {
+    if (!holdsAnchor(to) && !reduces(to))
+      return false;
+    if (isPlanned({from, to}))
+      return true;
+    auto next = onlyReader(to);
+    return next && isPlanned({from, to, *next});
+  }
+
+  Path pathFrom(GroupGraph::Node node) {
+    Path path{node};
+    while (auto next = onlyReader(path.back())) {
+      if (taken.contains(*next))
+        break;
+      if (!mayLink(path.back(), *next)) {
+        if (holdsAnchor(*next))
+          note(path.back(), *next, {Reason::SecondAnchor, ""});
+        break;
+      }
+      path.push_back(*next);
+    }
+    for (GroupGraph::Node member : llvm::drop_begin(path))
+      taken.insert(member);
+    return path;
+  }
+
+  Segment price(llvm::ArrayRef<GroupGraph::Node> path) {
+    Segment segment;
+    if (path.size() > 1 && !isPlanned(path)) {
+      segment.refusal = "no kernel with register tiles";
+      return segment;
+    }
+    fusion::GroupCost cost = model.group(membersOf(path));
+    segment.seconds = cost.seconds();
+    segment.refusal = cost.refusal;
+    return segment;
+  }
+
+  /// Chooses the kernels of a path and merges their groups.
+  void cut(const Path &path) {
+    const size_t count = path.size();
+    auto slice = [&](size_t from, size_t to) {
+      return llvm::ArrayRef<GroupGraph::Node>(path).slice(from, to - from);
+    };
+    std::map<std::pair<size_t, size_t>, Segment> segments;
+    std::vector<double> best(count + 1, 0); // of the first so many groups
+    std::vector<size_t> start(count + 1, 0);
+    for (size_t end = 1; end <= count; ++end) {
+      best[end] = std::numeric_limits<double>::infinity();
+      for (size_t from = end; from-- > 0 && end - from <= mostGroups;) {
+        const Segment &segment = segments[{from, end}] = price(slice(from, end));
+        // A kernel of several must pay beyond what the model can tell.
+        double seconds = segment.seconds * (end - from > 1 ? margin : 1);
+        if (best[from] + seconds < best[end])
+          best[end] = best[from] + seconds, start[end] = from;
+      }
+      if (!std::isfinite(best[end])) // refused even alone: stays as it is
+        best[end] = best[end - 1], start[end] = end - 1;
+    }
+    std::vector<bool> isCut(count + 1, false);
+    for (size_t end = count; end > 0; end = start[end])
+      isCut[end] = true;
+    for (size_t from = 0, end = 0; from < count; from = end) {
+      for (end = from + 1; !isCut[end];)
+        ++end;
+      double apart = 0;
+      for (size_t i = from; i < end; ++i)
+        apart += segments[{i, i + 1}].seconds;
+      if (end - from > 1)
+        merge(slice(from, end), detail(segments[{from, end}].seconds, apart));
+    }
+    for (size_t i = 1; i < count; ++i)
+      if (isCut[i]) {
+        const Segment &pair = segments[{i - 1, i + 1}];
+        double apart = segments[{i - 1, i}].seconds + segments[{i, i + 1}].seconds;
+        note(path[i - 1], path[i],
+             pair.refusal.empty() ? Refusal{Reason::NoGain, detail(pair.seconds, apart)}
+                                  : Refusal{Reason::CannotEmit, pair.refusal});
+      }
+  }
+
+  void merge(llvm::ArrayRef<GroupGraph::Node> path, const std::string &detail) {
+    // All or none: a part of the path need not have a kernel with register tiles.
+    const bool hasFuel = state.fuel.take("merge-anchors", groups.membersOf(path.back()).back()->getLoc());
+    for (size_t i = 1; i < path.size(); ++i) {
+      if (!hasFuel) {
+        note(path[i - 1], path[i], {Reason::OutOfFuel, ""});
+        continue;
+      }
+      log.merged(llvm::to_vector(groups.membersOf(path[i - 1])), llvm::to_vector(groups.membersOf(path[i])),
+                 detail);
+      groups.merge(path[i - 1], path[i]);
+    }
+  }
+
+  void note(GroupGraph::Node from, GroupGraph::Node to, const Refusal &refusal) {
+    log.refused(llvm::to_vector(groups.membersOf(from)), llvm::to_vector(groups.membersOf(to)), refusal);
+  }
+
+  static std::string detail(double together, double apart) {
+    return llvm::formatv("{0:F1} us instead of {1:F1}", together * 1e6, apart * 1e6).str();
+  }
+
+  /// Groups of one kernel at most: expand, depthwise, project is three.
+  static constexpr size_t mostGroups = 4;
+  /// The modelled gain below which kernels stay apart.
+  static constexpr double margin = 1.03;
+
+  GroupGraph &groups;
+  const fusion::CostModel &model;
+  PassState &state;
+  fusion::MergeLog log;
+  llvm::DenseSet<GroupGraph::Node> taken; ///< by a path, not as its first
+  std::map<Path, bool> planned;
+};
+
+struct MergeAnchors : tokamak::impl::MergeAnchorsBase<MergeAnchors> {
+  explicit MergeAnchors(PassStatePtr state) : state(std::move(state)) {}
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MergeAnchorsBase::getDependentDialects(registry);
+    fusion::registerKernelDialects(registry);
+  }
+
+  void runOnOperation() override {
+    fusion::CostModel model(state->target);
+    int64_t weights = 0;
+    getOperation()->walk(
+        [&](tk::ConstantOp constant) { weights += analysis::tensorBytes(constant.getResult()); });
+    model.setProgramWeights(weights);
+    fusion::forEachGroupGraph(getOperation(),
+                              [&](GroupGraph &groups) { AnchorMerger(groups, model, *state).run(); });
+  }
+
+  PassStatePtr state;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tokamak::createMergeAnchorsPass(PassStatePtr state) {
+  return std::make_unique<MergeAnchors>(orFresh(std::move(state)));
+}

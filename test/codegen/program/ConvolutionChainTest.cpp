@@ -1,0 +1,298 @@
+//===- ConvolutionChainTest.cpp - convolutions that compute each other's inputs
+//------------------------------===//
+// Every chain is described layer by layer, with weights that tell channels and taps apart. Memory is modelled
+// as slow, so that one kernel pays; each case says how many there must be.
+#include "ProgramHarness.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using tokamak::FusionMode;
+using tokamak::test::ProgramCase;
+
+namespace {
+
+struct Layer {
+  int64_t out;        ///< channels
+  int64_t kernel = 1; ///< rows and columns
+  int64_t stride = 1, dilation = 1;
+  std::array<int64_t, 4> pads = {0, 0, 0, 0}; ///< low rows, low columns, high rows, high columns
+  bool depthwise = false;
+  std::string act = ""; ///< "relu6", "shift" (x + 3), "swish"
+};
+
+Layer pointwise(int64_t out, std::string act = "") { return {.out = out, .act = std::move(act)}; }
+Layer depthwise(int64_t channels, int64_t kernel, int64_t stride = 1, std::string act = "") {
+  int64_t pad = kernel / 2;
+  return {channels, kernel, stride, 1, {pad, pad, pad, pad}, true, std::move(act)};
+}
+Layer dense(int64_t out, int64_t kernel, int64_t stride = 1, std::string act = "") {
+  int64_t pad = kernel / 2;
+  return {out, kernel, stride, 1, {pad, pad, pad, pad}, false, std::move(act)};
+}
+
+/// A function of one convolution after the other.
+class Chain {
+public:
+  explicit Chain(std::array<int64_t, 4> input) : shape(input), text("%x: " + type()), name("%x") {}
+
+  Chain &add(const Layer &layer) {
+    int64_t group = layer.depthwise ? shape[1] : 1;
+    std::array<int64_t, 4> weight{layer.out, shape[1] / group, layer.kernel, layer.kernel};
+    std::string before = type(), number = std::to_string(layers++), w = "%w" + number, b = "%b" + number;
+    auto extent = [&](int axis) {
+      return (shape[axis] + layer.pads[axis - 2] + layer.pads[axis] - (layer.kernel - 1) * layer.dilation -
+              1) /
+                 layer.stride +
+             1;
+    };
+    shape = {shape[0], layer.out, extent(2), extent(3)};
+    body += constant(w, {weight.begin(), weight.end()}) + constant(b, {layer.out});
+    body += llvm::formatv(
+        "%c{0} = tk.conv {1}, {2}, {3} {{strides = array<i64: {4}, {4}>, dilations = "
+        "array<i64: {5}, {5}>, pads_low = array<i64: {6}, {7}>, pads_high = array<i64: {8}, "
+        "{9}>, group = {10} : i64} : ({11}, {12}, tensor<{13}xf32>) -> {14}\n",
+        number, name, w, b, layer.stride, layer.dilation, layer.pads[0], layer.pads[1], layer.pads[2],
+        layer.pads[3], group, before, typeOf({weight.begin(), weight.end()}), layer.out, type());
+    name = "%c" + number;
+    if (!layer.act.empty())
+      activate(layer.act);
+    return *this;
+  }
+  /// An elementwise operation on the value in hand.
+  Chain &activate(const std::string &act) {
+    std::string number = std::to_string(layers++);
+    auto binary = [&](const std::string &op, const std::string &a, const std::string &b, bool isScalar) {
+      std::string result = "%" + op + number;
+      body += result + " = tk." + op + " " + a + ", " + b + " : (" + type() + ", " +
+              (isScalar ? "tensor<f32>" : type()) + ") -> " + type() + "\n";
+      return result;
+    };
+    auto scalar = [&](const std::string &constant, const char *value) {
+      body += constant + " = tk.constant dense<" + std::string(value) + "> : tensor<f32>\n";
+      return constant;
+    };
+    if (act == "relu6") {
+      name = binary("max", name, scalar("%zero" + number, "0.0"), true);
+      name = binary("min", name, scalar("%six" + number, "6.0"), true);
+    } else if (act == "shift") {
+      name = binary("add", name, scalar("%three" + number, "3.0"), true);
+    } else {
+      body += "%s" + number + " = tk.sigmoid " + name + " : (" + type() + ") -> " + type() + "\n";
+      name = binary("mul", name, "%s" + number, false);
+    }
+    return *this;
+  }
+  Chain &addInput() {
+    body += "%sum = tk.add " + name + ", %x : (" + type() + ", " + type() + ") -> " + type() + "\n";
+    name = "%sum";
+    return *this;
+  }
+  std::string value() const { return name; }
+  std::string type() const { return typeOf({shape.begin(), shape.end()}); }
+
+  /// The function, with `more` behind it, that returns values of these types.
+  std::string function(const std::string &more = "", const std::string &results = "",
+                       const std::string &types = "") const {
+    std::string given = results.empty() ? name : results, as = types.empty() ? type() : types;
+    return "func.func @main(" + text + ") -> (" + as + ") {\n" + body + more + "return " + given + " : " +
+           as + "\n}";
+  }
+
+private:
+  static std::string typeOf(const std::vector<int64_t> &extents) {
+    std::string result = "tensor<";
+    for (int64_t extent : extents)
+      result += std::to_string(extent) + "x";
+    return result + "f32>";
+  }
+  /// Small integers, mostly different from their neighbours.
+  std::string constant(const std::string &name, const std::vector<int64_t> &extents) {
+    int64_t count = 1;
+    for (int64_t extent : extents)
+      count *= extent;
+    std::string hex;
+    for (int64_t i = 0; i < count; ++i) {
+      auto value = static_cast<float>(static_cast<int64_t>(random() % 5) - 2);
+      uint32_t bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      for (int byte = 0; byte < 4; ++byte)
+        hex += llvm::formatv("{0:X-2}", (bits >> (8 * byte)) & 0xff).str();
+    }
+    return name + " = tk.constant dense<\"0x" + hex + "\"> : " + typeOf(extents) + "\n";
+  }
+
+  std::array<int64_t, 4> shape;
+  std::string text, body, name;
+  int layers = 0;
+  std::mt19937 random{7};
+};
+
+/// Equal on small integers and close on reals, for both vector lengths, in so many kernels.
+void expectSame(const std::string &text, size_t kernels = 1, bool exact = true) {
+  for (const char *cpu : {"native", "x86-64-v3"})
+    for (bool integers : {true, false}) {
+      ProgramCase test;
+      test.text = text;
+      test.cpu = cpu;
+      test.exact = integers && exact;
+      test.fusion = FusionMode::Full;
+      test.slowMemory = true;
+      test.kernels = kernels;
+      EXPECT_EQ(differenceFromReference(test), "") << cpu << (integers ? ", integers" : ", reals");
+    }
+}
+
+TEST(ConvolutionChain, ExpandDepthwiseProject) {
+  expectSame(Chain({1, 24, 28, 28})
+                 .add(pointwise(144, "relu6"))
+                 .add(depthwise(144, 3, 1, "relu6"))
+                 .add(pointwise(24))
+                 .addInput()
+                 .function());
+}
+
+TEST(ConvolutionChain, RaggedChannelsStridesAndBatches) {
+  for (int64_t stride : {1, 2})
+    for (int64_t kernel : {3, 5})
+      for (int64_t width : {13, 16})
+        expectSame(Chain({2, 20, 17, width})
+                       .add(pointwise(72, "relu6"))
+                       .add(depthwise(72, kernel, stride, "relu6"))
+                       .add(pointwise(28))
+                       .function());
+}
+
+TEST(ConvolutionChain, ShorterChains) {
+  expectSame(Chain({1, 32, 20, 18}).add(depthwise(32, 3, 1, "relu6")).add(pointwise(48)).function());
+  expectSame(Chain({1, 32, 20, 18}).add(pointwise(96, "relu6")).add(depthwise(96, 3)).function());
+  expectSame(Chain({1, 64, 20, 18}).add(pointwise(40, "relu6")).add(dense(24, 3)).function());
+  expectSame(Chain({1, 64, 20, 18}).add(dense(40, 3, 1, "relu6")).add(pointwise(100)).function());
+  expectSame(Chain({1, 24, 20, 18}).add(dense(40, 3, 2, "relu6")).add(dense(33, 3)).function());
+}
+
+TEST(ConvolutionChain, PaddingIsNotSentThroughBiasAndActivation) {
+  // The value between is not zero at zero: a border computed from padding would show.
+  for (int64_t stride : {1, 2})
+    for (int64_t dilation : {1, 2}) {
+      Layer layer{40, 3, stride, dilation, {dilation, dilation, dilation, dilation}, true};
+      expectSame(Chain({1, 24, 15, 14}).add(pointwise(40, "shift")).add(layer).function());
+      layer.depthwise = false;
+      expectSame(Chain({1, 24, 15, 14}).add(pointwise(40, "shift")).add(layer).function());
+    }
+}
+
+TEST(ConvolutionChain, UnevenPads) {
+  for (std::array<int64_t, 4> pads : {std::array<int64_t, 4>{0, 0, 1, 1}, {2, 0, 0, 3}, {0, 2, 3, 0}})
+    for (int64_t stride : {1, 2})
+      expectSame(Chain({1, 24, 12, 11})
+                     .add(pointwise(48, "shift"))
+                     .add({48, 3, stride, 1, pads, true, "relu6"})
+                     .add(pointwise(24))
+                     .function());
+}
+
+TEST(ConvolutionChain, OneRowOneColumnOnePixel) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 40}, {40, 1}, {1, 1}, {2, 3}})
+    expectSame(Chain({1, 24, rows, columns})
+                   .add(pointwise(48, "shift"))
+                   .add(depthwise(48, 5))
+                   .add(pointwise(24))
+                   .addInput()
+                   .function());
+}
+
+TEST(ConvolutionChain, OnlyPadding) {
+  // Rows of results that read padding alone.
+  expectSame(Chain({1, 24, 4, 5}).add(pointwise(32, "shift")).add({16, 1, 1, 1, {3, 3, 3, 3}}).function());
+  expectSame(
+      Chain({1, 24, 3, 5}).add(pointwise(32, "shift")).add({32, 3, 1, 4, {4, 4, 4, 4}, true}).function());
+}
+
+TEST(ConvolutionChain, BottleneckAndPrologue) {
+  expectSame(Chain({1, 64, 14, 14})
+                 .activate("shift")
+                 .add(pointwise(32, "relu6"))
+                 .add(dense(32, 3, 1, "relu6"))
+                 .add(pointwise(64))
+                 .addInput()
+                 .function());
+}
+
+TEST(ConvolutionChain, FourConvolutions) {
+  expectSame(Chain({1, 16, 14, 14})
+                 .add(depthwise(16, 3, 1, "relu6"))
+                 .add(pointwise(32, "relu6"))
+                 .add(depthwise(32, 3, 1, "relu6"))
+                 .add(pointwise(20))
+                 .function());
+}
+
+TEST(ConvolutionChain, ImageOfThreeChannels) {
+  expectSame(Chain({1, 3, 33, 35})
+                 .add(dense(32, 3, 2, "relu6"))
+                 .add(depthwise(32, 3, 1, "relu6"))
+                 .add(pointwise(16))
+                 .function());
+}
+
+TEST(ConvolutionChain, ActivationsThatAreNotExact) {
+  expectSame(Chain({1, 24, 14, 15})
+                 .add(pointwise(96, "swish"))
+                 .add(depthwise(96, 5, 1, "swish"))
+                 .add(pointwise(40))
+                 .function(),
+             1, false);
+}
+
+TEST(ConvolutionChain, ManyBands) {
+  // Rows so long that few fit the cache at a time.
+  expectSame(Chain({1, 24, 9, 700})
+                 .add(pointwise(144, "shift"))
+                 .add(depthwise(144, 3, 1, "relu6"))
+                 .add(pointwise(24))
+                 .addInput()
+                 .function());
+}
+
+TEST(ConvolutionChain, InteriorValueIsAnOutput) {
+  Chain chain = Chain({1, 24, 14, 14}).add(pointwise(48, "relu6"));
+  std::string interior = chain.value(), type = chain.type();
+  chain.add(depthwise(48, 3)).add(pointwise(24));
+  // The depthwise and the last share a kernel; the first stays visible.
+  expectSame(chain.function("", interior + ", " + chain.value(), type + ", " + chain.type()), 2);
+}
+
+TEST(ConvolutionChain, InteriorValueHasAnotherReader) {
+  Chain chain = Chain({1, 24, 14, 14}).add(pointwise(24, "relu6"));
+  std::string interior = chain.value(), type = chain.type();
+  chain.add(depthwise(24, 3));
+  // A residual around the depthwise convolution reads what would no longer exist.
+  std::string more =
+      "%r = tk.add " + chain.value() + ", " + interior + " : (" + type + ", " + type + ") -> " + type + "\n";
+  expectSame(chain.function(more, "%r", type), 2);
+}
+
+TEST(ConvolutionChain, NotANumberAndInfinity) {
+  Chain chain = Chain({1, 24, 9, 9}).add(pointwise(40, "relu6")).add(depthwise(40, 3)).add(pointwise(24));
+  for (const char *cpu : {"native", "x86-64-v3"})
+    for (float special : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      ProgramCase test;
+      test.text = chain.function();
+      test.cpu = cpu;
+      test.fusion = FusionMode::Full;
+      test.slowMemory = true;
+      test.exact = true;
+      test.kernels = 1;
+      tokamak::Tensor input(tokamak::DataType::Float32, {1, 24, 9, 9});
+      auto *values = reinterpret_cast<float *>(input.mutableBytes());
+      for (int64_t i = 0; i < input.size(); ++i)
+        values[i] = static_cast<float>(i % 5 - 2);
+      values[24 * 81 - 1] = special; // the last pixel of the last channel, in a ragged block
+      values[3 * 81 + 40] = special;
+      test.inputs = {input};
+      EXPECT_EQ(differenceFromReference(test), "") << cpu << " " << special;
+    }
+}
+
+} // namespace
