@@ -9,6 +9,7 @@
 #include "fusion/Groups.h"
 #include "ir/Tk.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -290,6 +291,22 @@ static int64_t countAnchors(llvm::ArrayRef<Operation *> members) {
   return count;
 }
 
+/// Whether some anchor's operands are computed by other operators of the kernel.
+static bool computesOperand(llvm::ArrayRef<Operation *> members) {
+  bool found = false;
+  llvm::SmallPtrSet<Operation *, 16> inside(members.begin(), members.end());
+  for (Operation *member : members)
+    member->walk([&](Operation *op) {
+      if (op->getNumRegions() > 0 || analysis::kindOf(op) != FusionKind::Anchor)
+        return;
+      for (Value operand : op->getOperands())
+        if (Operation *definition = operand.getDefiningOp())
+          found |= !definition->hasTrait<OpTrait::ConstantLike>() &&
+                   (definition->getBlock() != members.front()->getBlock() || inside.contains(definition));
+    });
+  return found;
+}
+
 codegen::KernelEstimate CostModel::estimateOf(llvm::ArrayRef<Operation *> members) const {
   if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
     return codegen::estimateKernel(group, target);
@@ -308,12 +325,16 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
   if (members.size() > 1 && !canEmit(members, &cost.refusal, AnchorLimit::Chain))
     return cost;
   codegen::KernelEstimate chain;
-  if (countAnchors(members) > 1)
+  const int64_t anchors = countAnchors(members);
+  if (anchors > 1 || computesOperand(members))
     chain = estimateOf(members);
   if (llvm::count_if(members, holdsAnchorNest) > 1 && !chain.isTiled()) {
     cost.refusal = "no kernel computes one of the anchors inside the other";
     return cost;
   }
+  if (chain.isTiled() && chain.anchors.empty()) // one, or none computed twice: the weights once a task
+    chain.anchors.assign(static_cast<size_t>(anchors),
+                         {1, chain.repeats, anchors > 1 ? static_cast<double>(chain.tasks) : 1});
 
   Pricing pricing(target, chain.anchors.empty() ? 0 : chain.tasks, cost);
   if (movesOnly(members))

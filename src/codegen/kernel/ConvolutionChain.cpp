@@ -1,4 +1,4 @@
-//===- ConvolutionChain.cpp - convolutions of one group that compute each other's inputs//
+//===- ConvolutionChain.cpp - convolutions of one group that compute each other's inputs -------------===//
 #include "codegen/kernel/ConvolutionChain.h"
 #include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/LoopBuilder.h"

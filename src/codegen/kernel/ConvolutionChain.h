@@ -1,4 +1,4 @@
-//===- ConvolutionChain.h - convolutions of one group that compute each other's inputs//
+//===- ConvolutionChain.h - convolutions of one group that compute each other's inputs ---------------===//
 // Where the input of a convolution depends on another convolution of the group, each task has the band of it
 // that it reads computed into its scratch, by the other convolution, whose own input may come about in the
 // same way. So the values between them are as large as a few bands, and never leave the cache. The rows that
