@@ -105,12 +105,15 @@ public:
     cost.instructions = expressionInstructions * std::max<int64_t>(accumulators, 1);
     if (needed > 0)
       cost.recomputation = computed / needed;
-    // Half of the second level is the scratch's.
-    if (chainedWeights > 0)
-      cost.again.weights[chainedWeights <= target.l2Bytes / 2 ? static_cast<size_t>(MemoryLevel::L2)
-                         : chainedWeights <= target.l3Bytes   ? static_cast<size_t>(MemoryLevel::L3)
-                                                              : static_cast<size_t>(MemoryLevel::Memory)] +=
-          bandWeights;
+    if (bandWeights > 0) {
+      // Half of the second level is the scratch's.
+      MemoryLevel level = chainedWeights <= target.l2Bytes / 2 ? MemoryLevel::L2
+                          : chainedWeights <= target.l3Bytes   ? MemoryLevel::L3
+                                                               : MemoryLevel::Memory;
+      const auto i = static_cast<size_t>(level);
+      cost.again.weights[i] += bandWeights;
+      cost.memory += static_cast<double>(bandWeights) / target.bandwidth[i];
+    }
     if (chainTasks)
       cost.tasks = chainTasks;
     else if (rows)
@@ -360,9 +363,6 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
 
   for (size_t level = 1; level < memoryLevels; ++level)
     cost.memory += static_cast<double>(traffic.at(static_cast<MemoryLevel>(level))) / target.bandwidth[level];
-  // Bands that find the weights pushed out of the second level.
-  for (MemoryLevel level : {MemoryLevel::L3, MemoryLevel::Memory})
-    cost.memory += static_cast<double>(cost.again.at(level)) / target.bandwidth[static_cast<size_t>(level)];
   // A line that is written is fetched first and written back in the end.
   const auto writtenBack = static_cast<double>(traffic.written[memoryLevels - 1]);
   const double fromMemory = static_cast<double>(traffic.at(MemoryLevel::Memory)) + writtenBack;

@@ -1,7 +1,7 @@
-// Anchors inside anchors, where the values between them would not stay in the cache: 32 kB, 128 kB and 2 MB here.
-// RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v3 target-description=%S/Inputs/small-caches.json})' | FileCheck %s
-// RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v3 target-description=%S/Inputs/small-caches.json disable=merge-anchors})' | FileCheck %s --check-prefix=OFF
-// RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v3 target-description=%S/Inputs/small-caches.json fuel=3})' | FileCheck %s --check-prefix=FUEL
+// Anchors inside anchors, where the values between them would not stay in the cache: 32 kB, 256 kB and 2 MB here.
+// RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v3 target-description=%S/Inputs/banding-caches.json})' | FileCheck %s
+// RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v3 target-description=%S/Inputs/banding-caches.json disable=merge-anchors})' | FileCheck %s --check-prefix=OFF
+// RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v3 target-description=%S/Inputs/banding-caches.json fuel=3})' | FileCheck %s --check-prefix=FUEL
 
 // Expand, depthwise, project and the residual are one kernel: 144 channels of 112 x 112 are 7 MB.
 // CHECK-LABEL: func.func @beyond_the_cache
@@ -97,8 +97,8 @@ func.func @read_twice(%x: tensor<1x24x112x112xf32>) -> tensor<1x144x112x112xf32>
 // Never: a cycle through a node outside. What scales the value between is reduced from all of it.
 // CHECK-LABEL: func.func @cycle
 // CHECK: %[[E:.*]] = tk.fusion "conv"(%arg0
-// CHECK: %[[M:.*]] = tk.fusion "reduce"(%[[E]]
-// CHECK: tk.fusion "mul_conv"(%[[E]], %[[M]]
+// CHECK: %[[M:.*]] = tk.fusion "reduce_mul"(%[[E]]
+// CHECK: tk.fusion "conv"(%[[M]]
 // CHECK-NOT: tk.fusion
 // CHECK: return
 func.func @cycle(%x: tensor<1x24x112x112xf32>) -> tensor<1x144x112x112xf32> {

@@ -18,7 +18,7 @@ struct Layer {
   int64_t stride = 1, dilation = 1;
   std::array<int64_t, 4> pads = {0, 0, 0, 0}; ///< low rows, low columns, high rows, high columns
   bool depthwise = false;
-  std::string act = ""; ///< "relu6", "shift" (x + 3), "swish"
+  std::string act = ""; ///< "relu6", "shift" (x + 3), "gate" (x * tanh(x))
 };
 
 Layer pointwise(int64_t out, std::string act = "") { return {.out = out, .act = std::move(act)}; }
@@ -78,9 +78,22 @@ public:
     } else if (act == "shift") {
       name = binary("add", name, scalar("%three" + number, "3.0"), true);
     } else {
-      body += "%s" + number + " = tk.sigmoid " + name + " : (" + type() + ") -> " + type() + "\n";
+      body += "%s" + number + " = tk.tanh " + name + " : (" + type() + ") -> " + type() + "\n";
       name = binary("mul", name, "%s" + number, false);
     }
+    return *this;
+  }
+  /// A window, "max" or "sum", over the value in hand.
+  Chain &pool(const std::string &kind, int64_t kernel, int64_t stride, int64_t low, int64_t high) {
+    std::string before = type(), number = std::to_string(layers++);
+    for (int axis : {2, 3})
+      shape[axis] = (shape[axis] + low + high - kernel) / stride + 1;
+    body +=
+        llvm::formatv("%p{0} = tk.window {1} {{kind = #tk.reduce_kind<{2}>, kernel = array<i64: {3}, {3}>, "
+                      "strides = array<i64: {4}, {4}>, dilations = array<i64: 1, 1>, pads_low = array<i64: "
+                      "{5}, {5}>, pads_high = array<i64: {6}, {6}>} : ({7}) -> {8}\n",
+                      number, name, kind, kernel, stride, low, high, before, type());
+    name = "%p" + number;
     return *this;
   }
   Chain &addInput() {
@@ -236,10 +249,26 @@ TEST(ConvolutionChain, ImageOfThreeChannels) {
                  .function());
 }
 
+TEST(ConvolutionChain, Pools) {
+  // The value before a pool of padding is below zero in places: padding is no zero there.
+  for (const char *kind : {"max", "sum"})
+    for (auto [kernel, stride, low, high] :
+         {std::array<int64_t, 4>{3, 2, 1, 1}, {2, 2, 0, 0}, {3, 1, 1, 1}, {2, 2, 0, 1}, {13, 1, 6, 6}}) {
+      expectSame(Chain({2, 3, 33, 31}).add(dense(24, 7, 2)).pool(kind, kernel, stride, low, high).function());
+      expectSame(Chain({1, 24, 15, 14})
+                     .add(pointwise(40, "shift"))
+                     .pool(kind, kernel, stride, low, high)
+                     .activate("relu6")
+                     .add(pointwise(24))
+                     .function());
+    }
+  expectSame(Chain({1, 24, 15, 14}).pool("max", 3, 1, 1, 1).add(dense(24, 3)).function());
+}
+
 TEST(ConvolutionChain, ActivationsThatAreNotExact) {
   expectSame(Chain({1, 24, 14, 15})
-                 .add(pointwise(96, "swish"))
-                 .add(depthwise(96, 5, 1, "swish"))
+                 .add(pointwise(96, "gate"))
+                 .add(depthwise(96, 5, 1, "gate"))
                  .add(pointwise(40))
                  .function(),
              1, false);
@@ -247,7 +276,7 @@ TEST(ConvolutionChain, ActivationsThatAreNotExact) {
 
 TEST(ConvolutionChain, ManyBands) {
   // Rows so long that few fit the cache at a time.
-  expectSame(Chain({1, 24, 9, 700})
+  expectSame(Chain({1, 24, 9, 400})
                  .add(pointwise(144, "shift"))
                  .add(depthwise(144, 3, 1, "relu6"))
                  .add(pointwise(24))
