@@ -156,10 +156,11 @@ TEST_F(CostModelTest, AGroupThatNoKernelHoldsIsRefused) {
     func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
       %w = tk.constant dense<1.0> : tensor<64x64xf32>
       %0 = tk.matmul %x, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-      %1 = tk.matmul %0, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-      return %1 : tensor<64x64xf32>
+      %1 = tk.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+      %2 = tk.matmul %1, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      return %2 : tensor<64x64xf32>
     })");
-  GroupCost cost = costOf({at(block, 1), at(block, 2)});
+  GroupCost cost = costOf({at(block, 1), at(block, 2), at(block, 3)});
   EXPECT_FALSE(cost.refusal.empty());
   EXPECT_TRUE(std::isinf(cost.seconds()));
 }

@@ -3,6 +3,11 @@
 #include "codegen/kernel/ExpressionCost.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tokamak::codegen {
 
@@ -35,6 +40,10 @@ KernelMemory memoryOf(KernelBody &body, tk::FusionOp group, llvm::function_ref<L
 } // namespace
 
 KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &target) {
+  // Accesses are counted on code that is emitted and thrown away.
+  group.getContext()
+      ->loadDialect<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
+                    vector::VectorDialect>();
   KernelBody body(group);
   auto rowMajor = [](Value) { return Layout(); };
   auto blocked = [&](Value value) { return blockedWherePossible(value, target); };
