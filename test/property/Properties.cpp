@@ -178,9 +178,9 @@ std::vector<Property> compiledProperties(TkPool *pool) {
     };
     for (const Mode &mode : modes)
       add(mode.name, mode.fusion);
-    // Whatever saves bytes pays: anchors inside anchors, which graphs this small would not have.
-    makeMemorySlow(target);
-    add("full with slow memory", FusionMode::Full);
+    // Whatever saves a call pays: anchors inside anchors, which graphs this small would not have.
+    makeCallsDear(target);
+    add("full with dear calls", FusionMode::Full);
   }
   return properties;
 }

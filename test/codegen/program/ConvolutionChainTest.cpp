@@ -1,7 +1,7 @@
 //===- ConvolutionChainTest.cpp - convolutions that compute each other's inputs
 //------------------------------===//
-// Every chain is described layer by layer, with weights that tell channels and taps apart. Memory is modelled
-// as slow, so that one kernel pays; each case says how many there must be.
+// Every chain is described layer by layer, with weights that tell channels and taps apart. Calls are modelled
+// as dear, so that one kernel pays; each case says how many there must be.
 #include "ProgramHarness.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
@@ -150,7 +150,7 @@ void expectSame(const std::string &text, size_t kernels = 1, bool exact = true) 
       test.cpu = cpu;
       test.exact = integers && exact;
       test.fusion = FusionMode::Full;
-      test.slowMemory = true;
+      test.dearCalls = true;
       test.kernels = kernels;
       EXPECT_EQ(differenceFromReference(test), "") << cpu << (integers ? ", integers" : ", reals");
     }
@@ -311,7 +311,7 @@ TEST(ConvolutionChain, NotANumberAndInfinity) {
       test.text = chain.function();
       test.cpu = cpu;
       test.fusion = FusionMode::Full;
-      test.slowMemory = true;
+      test.dearCalls = true;
       test.exact = true;
       test.kernels = 1;
       tokamak::Tensor input(tokamak::DataType::Float32, {1, 24, 9, 9});

@@ -127,10 +127,7 @@ bool haveSameBytes(llvm::ArrayRef<Tensor> a, llvm::ArrayRef<Tensor> b) {
          });
 }
 
-void makeMemorySlow(TargetDescription &target) {
-  target.l1Bytes = 1;
-  target.bandwidth.fill(1e3);
-}
+void makeCallsDear(TargetDescription &target) { target.callSeconds = 1e3; }
 
 std::string differenceFromReference(const ProgramCase &test) {
   auto context = makeContext();
@@ -153,8 +150,8 @@ std::string differenceFromReference(const ProgramCase &test) {
   auto target = TargetDescription::forCpu(test.cpu);
   if (!target)
     return llvm::toString(target.takeError());
-  if (test.slowMemory)
-    makeMemorySlow(*target);
+  if (test.dearCalls)
+    makeCallsDear(*target);
   auto compiled = TestProgram::compile(*module, test.fusion, *target);
   if (!compiled)
     return llvm::toString(compiled.takeError());

@@ -47,8 +47,8 @@ std::string firstDifference(const Tensor &got, const Tensor &expected, double to
 /// Whether two lists of tensors have the same bytes.
 bool haveSameBytes(llvm::ArrayRef<Tensor> a, llvm::ArrayRef<Tensor> b);
 
-/// Every byte then comes from a memory so slow that whatever saves bytes pays.
-void makeMemorySlow(TargetDescription &target);
+/// A call of a kernel then costs so much that whatever saves one pays.
+void makeCallsDear(TargetDescription &target);
 
 struct ProgramCase {
   std::string text;        ///< a module with func.func @main of tk operators, before partitioning
@@ -56,7 +56,7 @@ struct ProgramCase {
   double tolerance = 1e-5; ///< max |a - b| <= tolerance * max(1, max |b|)
   std::string cpu = "native";
   FusionMode fusion = FusionMode::Dominator;
-  bool slowMemory = false;            ///< see makeMemorySlow
+  bool dearCalls = false;             ///< see makeCallsDear
   std::optional<size_t> kernels = {}; ///< that the program must have
   uint64_t seed = 1;
   std::vector<Tensor> inputs = {}; ///< empty: random
