@@ -284,13 +284,11 @@ static bool movesOnly(llvm::ArrayRef<Operation *> members) {
   return moves && !loops;
 }
 
-/// Convolutions, matrix products, windows and the like among the members and inside them.
-static int64_t countAnchors(llvm::ArrayRef<Operation *> members) {
+/// Operators of a kind among the members and inside them.
+static int64_t countKind(llvm::ArrayRef<Operation *> members, FusionKind kind) {
   int64_t count = 0;
   for (Operation *member : members)
-    member->walk([&](Operation *op) {
-      count += op->getNumRegions() == 0 && analysis::kindOf(op) == FusionKind::Anchor;
-    });
+    member->walk([&](Operation *op) { count += op->getNumRegions() == 0 && analysis::kindOf(op) == kind; });
   return count;
 }
 
@@ -327,12 +325,16 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
   cost.traffic = traffic;
   if (members.size() > 1 && !canEmit(members, &cost.refusal, AnchorLimit::Chain))
     return cost;
+  // Several anchors, what reads accumulators elsewhere, and rows in front of an anchor: the emitter knows.
+  std::string limit;
+  const bool needsPlan = members.size() > 1 && !canEmit(members, &limit);
+  const int64_t anchors = countKind(members, FusionKind::Anchor);
   codegen::KernelEstimate chain;
-  const int64_t anchors = countAnchors(members);
-  if (anchors > 1 || computesOperand(members))
+  if (needsPlan || anchors > 1 || computesOperand(members) ||
+      (anchors == 1 && countKind(members, FusionKind::Reduction) > 0))
     chain = estimateOf(members);
-  if (llvm::count_if(members, holdsAnchorNest) > 1 && !chain.isTiled()) {
-    cost.refusal = "no kernel computes one of the anchors inside the other";
+  if (needsPlan && !chain.isTiled()) {
+    cost.refusal = limit;
     return cost;
   }
   if (chain.isTiled() && chain.anchors.empty()) // one, or none computed twice: the weights once a task

@@ -103,7 +103,7 @@ bool fusion::canEmit(llvm::ArrayRef<Operation *> group, std::string *why, Anchor
 
   if (indicesNeeded(group, mostIndices) > mostIndices)
     return refuse("an operator would be computed at too many indices");
-  if (isChain)
+  if (limit == AnchorLimit::Chain)
     return true;
 
   const auto *anchor = llvm::find_if(group, [](Operation *op) { return tiledAnchor(op) != nullptr; });

@@ -41,7 +41,8 @@ public:
   void run() {
     // Producers first, so a path is found from its beginning.
     for (GroupGraph::Node node : groups.nodes()) {
-      if (!groups.isCurrent(node) || !groups.isGroup(node) || !holdsAnchor(node) || taken.contains(node))
+      if (!groups.isCurrent(node) || !groups.isGroup(node) || taken.contains(node) ||
+          !(holdsAnchor(node) || reduces(node)))
         continue;
       Path path = pathFrom(node);
       if (path.size() > 1)
@@ -104,10 +105,10 @@ private:
   /// Whether `from` and the group that reads it may lie in one kernel, with one more if need be: what
   /// normalises rows between two products has no tiles by itself.
   bool mayLink(GroupGraph::Node from, GroupGraph::Node to) {
-    if (!holdsAnchor(to) && !reduces(to))
-      return false;
     if (isPlanned({from, to}))
       return true;
+    if (!holdsAnchor(to) && !reduces(to))
+      return false;
     auto next = onlyReader(to);
     return next && isPlanned({from, to, *next});
   }

@@ -2,6 +2,7 @@
 #include "codegen/anchors/Convolution.h"
 #include "codegen/kernel/AnchorOperands.h"
 #include "codegen/kernel/ConvolutionChain.h"
+#include "codegen/kernel/JoinedProducts.h"
 #include "codegen/kernel/MatMulKernel.h"
 #include "codegen/kernel/Prologue.h"
 
@@ -64,18 +65,28 @@ static std::optional<KernelStrategy> planConvolution(KernelBody &body, Operation
   return strategy;
 }
 
-std::optional<KernelStrategy> planAnchorKernel(KernelBody &body, const KernelMemory &memory,
-                                               const TargetDescription &target) {
+/// A kernel whose results come out of the accumulators of one anchor; others feed it, if there are any.
+static std::optional<KernelStrategy> planOneAnchor(KernelBody &body, const KernelMemory &memory,
+                                                   const TargetDescription &target) {
   auto heavy = body.heavyOperators();
   if (heavy.size() > 1 && isa<tk::ConvOp, tk::ConvTransposeOp, tk::WindowOp>(heavy.back()))
     return planConvolutionChain(body, memory, target);
   Operation *anchor = theAnchor(body);
   if (!anchor || !tk::tensorType(anchor->getResult(0)).getElementType().isF32() ||
-      !readInPlace(body.results(), anchor) || tk::tensorType(anchor->getResult(0)).getNumElements() == 0)
+      tk::tensorType(anchor->getResult(0)).getNumElements() == 0)
     return std::nullopt;
-  if (auto product = dyn_cast<tk::MatMulOp>(anchor))
+  auto product = dyn_cast<tk::MatMulOp>(anchor);
+  if (!readInPlace(body.results(), anchor) && !(product && keepsVectors(body.results(), anchor)))
+    return std::nullopt;
+  if (product)
     return planMatMulKernel(body, product, memory, target);
   return planConvolution(body, anchor, memory, target);
+}
+
+std::optional<KernelStrategy> planAnchorKernel(KernelBody &body, const KernelMemory &memory,
+                                               const TargetDescription &target) {
+  auto strategy = planOneAnchor(body, memory, target);
+  return strategy ? std::move(strategy) : planJoinedProducts(body, memory, target);
 }
 
 } // namespace tokamak::codegen

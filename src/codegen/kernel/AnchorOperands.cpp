@@ -23,9 +23,8 @@ static std::optional<size_t> argumentOf(const KernelMemory &memory, Value value)
 }
 
 AnchorOperands operandsOf(const KernelMemory &memory, Operation *anchor) {
-  AnchorOperands operands{argumentOf(memory, anchor->getOperand(0)), std::nullopt, std::nullopt};
-  if (anchor->getNumOperands() > 1)
-    operands.weight = argumentOf(memory, anchor->getOperand(1));
+  AnchorOperands operands{argumentOf(memory, anchor->getOperand(0)),
+                          argumentOf(memory, anchor->getOperand(1)), std::nullopt};
   if (!isa<tk::MatMulOp>(anchor) && anchor->getNumOperands() > 2)
     operands.bias = anchor->getOperand(2);
   return operands;
@@ -60,6 +59,66 @@ bool readInPlace(ValueRange values, Operation *anchor) {
     for (const Access &access : probe.accesses())
       if (access.tensor == value && !(linearize(probe.space(), access.index, shape) == position))
         return false;
+  }
+  return true;
+}
+
+std::optional<SmallVector<Index>> indexBehind(IndexSpace &space, Value from, ArrayRef<Index> index,
+                                              Value to) {
+  llvm::DenseSet<Value> deadEnds;
+  std::function<std::optional<SmallVector<Index>>(Value)> at =
+      [&](Value value) -> std::optional<SmallVector<Index>> {
+    if (value == from)
+      return SmallVector<Index>(index);
+    Operation *op = value.getDefiningOp();
+    if (!op || !deadEnds.insert(value).second)
+      return std::nullopt;
+    auto shape = tk::tensorType(value).getShape();
+    for (Value operand : op->getOperands()) {
+      auto before = at(operand);
+      if (!before)
+        continue;
+      auto operandShape = tk::tensorType(operand).getShape();
+      if (isa<tk::ReshapeOp>(op))
+        return delinearize(space, linearize(space, *before, operandShape), shape);
+      if (auto transpose = dyn_cast<tk::TransposeOp>(op)) {
+        SmallVector<Index> moved;
+        for (int64_t axis : transpose.getPermutation())
+          moved.push_back((*before)[static_cast<size_t>(axis)]);
+        return moved;
+      }
+      auto kind = dyn_cast<tk::FusionKindInterface>(op);
+      if (kind && kind.getFusionKind() <= FusionKind::Broadcast && operandShape == shape)
+        return before;
+      return std::nullopt;
+    }
+    return std::nullopt;
+  };
+  return at(to);
+}
+
+bool keepsVectors(ValueRange values, Operation *anchor) {
+  Value value = anchor->getResult(0);
+  for (Value result : values) {
+    if (tk::tensorType(result).getNumElements() != tk::tensorType(value).getNumElements())
+      return false;
+    IndexProbe probe(result, [&](Value v) { return v == value; });
+    SmallVector<Index> own;
+    for (size_t i = 0; i < probe.rank(); ++i)
+      own.push_back(probe.axis(i));
+    for (const Access &access : probe.accesses())
+      if (access.tensor == value && indexBehind(probe.space(), value, access.index, result) != own)
+        return false;
+    SmallVector<Index> vector(tk::tensorType(value).getRank(), Index(0));
+    constexpr int64_t anyLanes = 2;
+    if (tk::tensorType(value).getShape().back() >= anyLanes)
+      vector.back() = probe.space().lane(anyLanes);
+    auto place = indexBehind(probe.space(), value, vector, result);
+    if (!place)
+      return false;
+    Index position = linearize(probe.space(), *place, tk::tensorType(result).getShape());
+    if (!vector.back().isConstant() && probe.space().laneStride(position) != 1)
+      return false;
   }
   return true;
 }
@@ -106,12 +165,12 @@ EpilogueFn epilogueInto(KernelContext &k, Operation *anchor, const AnchorOperand
                         SmallVector<Value> results, std::vector<Buffer> buffers) {
   return [=, &k](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
     atPoint(k, anchor, operands, builder, loc, point, [&](ElementBuilder &e, const PointPlace &place) {
-      auto shape = tk::tensorType(anchor->getResult(0)).getShape();
-      Index position = linearize(e.space(), place.index, shape);
+      Value value = anchor->getResult(0);
+      Index position = linearize(e.space(), place.index, tk::tensorType(value).getShape());
       for (auto [result, buffer] : llvm::zip(results, buffers)) {
-        auto resultShape = tk::tensorType(result).getShape();
+        auto behind = indexBehind(e.space(), value, place.index, result);
         SmallVector<Index> own =
-            resultShape == shape ? place.index : delinearize(e.space(), position, resultShape);
+            behind ? *behind : delinearize(e.space(), position, tk::tensorType(result).getShape());
         e.store(e.element(result, own), buffer, own);
       }
     });

@@ -21,6 +21,15 @@ bool mayPack(KernelBody &body, const KernelMemory &memory, std::optional<size_t>
 /// there only.
 bool readInPlace(mlir::ValueRange values, mlir::Operation *anchor);
 
+/// The index in `to` of what is computed from the element of `from` at `index`, through elementwise
+/// operators, reshapes and transpositions; nothing where others are on the way.
+std::optional<llvm::SmallVector<Index>> indexBehind(IndexSpace &space, mlir::Value from,
+                                                    llvm::ArrayRef<Index> index, mlir::Value to);
+
+/// Whether each element of the anchor's result goes to one place in each of `values`, neighbours along the
+/// last axis to neighbours, and the expressions of `values` read the anchor nowhere else.
+bool keepsVectors(mlir::ValueRange values, mlir::Operation *anchor);
+
 mlir::Value pointerTo(const KernelContext &k, std::optional<size_t> argument);
 
 /// Where a finished vector of accumulators belongs: its index in the anchor's result, and the channel block.

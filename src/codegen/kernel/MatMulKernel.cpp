@@ -61,6 +61,12 @@ int64_t ProductPlan::scratchBytes() const {
   return chain ? ownScratch() + chain->scratchBytes() : plan->scratchBytes();
 }
 
+void ProductPlan::addAnchors(std::vector<ChainedAnchor> &anchors) const {
+  if (chain)
+    chain->addAnchors(anchors);
+  anchors.push_back({1, 1, plan->rhsRepeats()});
+}
+
 void ProductPlan::addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const {
   if (chain)
     chain->addPacking(packing);
@@ -107,6 +113,8 @@ std::optional<KernelStrategy> planMatMulKernel(KernelBody &body, tk::MatMulOp pr
   strategy.repeats = shared->repeats;
   strategy.accesses = shared->accesses;
   shared->addPacking(strategy.packing);
+  if (shared->isChain())
+    shared->addAnchors(strategy.anchors);
   strategy.emit = [shared](KernelContext &k) {
     shared->emit(k, k.scratch, epilogueFor(k, shared->product, {}));
   };

@@ -19,7 +19,10 @@ public:
   std::shared_ptr<MatMulPlan> plan;
   double accesses = 0, repeats = 1; ///< as in KernelStrategy
 
+  bool isChain() const { return chain != nullptr; }
   int64_t scratchBytes() const;
+  /// What is known of the products of a chain, in the order of the group.
+  void addAnchors(std::vector<ChainedAnchor> &anchors) const;
   void addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const;
   /// Emits the tasks of `k`.
   void emit(KernelContext &k, mlir::Value scratch, const EpilogueFn &epilogue) const;

@@ -71,6 +71,10 @@ public:
   double accesses() const override {
     return (inner ? inner->accesses : 0) + (between ? between->accesses : 0);
   }
+  void addAnchors(std::vector<ChainedAnchor> &anchors) const override {
+    if (inner)
+      inner->addAnchors(anchors);
+  }
   void addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const override {
     if (inner)
       inner->addPacking(packing);

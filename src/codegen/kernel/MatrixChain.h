@@ -21,6 +21,8 @@ public:
   virtual ~MatrixChain() = default;
   virtual int64_t scratchBytes() const = 0;
   virtual double accesses() const = 0;
+  /// What is known of the products in it, in the order of the group.
+  virtual void addAnchors(std::vector<ChainedAnchor> &anchors) const = 0;
   /// As in EmittedKernel, of weights of products in the chain.
   virtual void addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const = 0;
   /// Computes rows of the operand; `scratch` is the chain's own.

@@ -50,6 +50,20 @@ std::string operation(const std::string &result, const std::string &name,
          tensor(type) + "\n";
 }
 
+/// A constant whose elements differ.
+std::string constant(const Extents &extents) {
+  int64_t seed = 0;
+  std::function<std::string(size_t)> list = [&](size_t axis) {
+    if (axis == extents.size())
+      return std::string(llvm::formatv("{0:F3}", static_cast<double>(seed++ * 37 % 101 - 50) / 128));
+    std::vector<std::string> parts;
+    for (int64_t i = 0; i < extents[axis]; ++i)
+      parts.push_back(list(axis + 1));
+    return "[" + llvm::join(parts, ", ") + "]";
+  };
+  return "dense<" + list(0) + "> : " + tensor(extents);
+}
+
 /// `%p` = softmax of `scores` over axis `axis`.
 std::string softmax(const std::string &scores, const Extents &type, size_t axis) {
   Extents kept = type;
@@ -164,6 +178,139 @@ TEST(Chain, RowsFromMemory) {
     expectChain({.text = oneGroup(
                      {s, v}, softmax("%a0", s, 2) + operation("%r", "matmul", {"%p", "%a1"}, {s, v}, r), r)});
   }
+}
+
+TEST(Chain, HeadsSideBySide) {
+  for (auto [heads, rows, width] :
+       {std::tuple<int64_t, int64_t, int64_t>{3, 37, 24}, {1, 5, 64}, {4, 1, 33}, {2, 50, 3}}) {
+    Extents s{2, heads, rows, 20}, v{2, heads, 20, width}, h{2, heads, rows, width}, t{2, rows, heads, width},
+        r{2, rows, heads * width};
+    std::string body = operation("%h", "matmul", {"%a0", "%a1"}, {s, v}, h) +
+                       operation("%t", "transpose", {"%h"}, {h}, t, "permutation = array<i64: 0, 2, 1, 3>") +
+                       operation("%m", "reshape", {"%t"}, {t}, r,
+                                 llvm::formatv("shape = array<i64: 2, {0}, {1}>", rows, heads * width)) +
+                       operation("%r", "add", {"%m", "%a2"}, {r, r}, r);
+    expectChain({.text = oneGroup({s, v, r}, body, r), .exact = true});
+  }
+}
+
+TEST(Chain, WritesColumnsOnlyThroughOtherKernels) {
+  Extents s{30, 20}, v{20, 40}, h{30, 40}, r{40, 30};
+  expectChain(
+      {.text = oneGroup({s, v},
+                        operation("%h", "matmul", {"%a0", "%a1"}, {s, v}, h) +
+                            operation("%r", "transpose", {"%h"}, {h}, r, "permutation = array<i64: 1, 0>"),
+                        r),
+       .exact = true},
+      "rows");
+}
+
+TEST(Chain, SoftmaxOverQueries) {
+  for (int64_t keys : {1, 17, 41}) {
+    Extents s{2, 37, keys}, v{2, keys, 20}, r{2, 37, 20};
+    expectChain({.text = oneGroup(
+                     {s, v}, softmax("%a0", s, 1) + operation("%r", "matmul", {"%p", "%a1"}, {s, v}, r), r)},
+                "rows");
+  }
+}
+
+TEST(Chain, MaskReadAtAnotherIndexThanItIsWritten) {
+  Extents q{3, 29, 16}, k{3, 29, 16}, s{3, 29, 29}, v{3, 29, 20}, r{3, 29, 20};
+  std::string body = operation("%s", "matmul", {"%a0", "%a1"}, {q, k}, s, "transpose_rhs = true") +
+                     operation("%m", "transpose", {"%a3"}, {s}, s, "permutation = array<i64: 0, 2, 1>") +
+                     operation("%masked", "add", {"%s", "%m"}, {s, s}, s) + softmax("%masked", s, 2) +
+                     operation("%r", "matmul", {"%p", "%a2"}, {s, v}, r);
+  expectChain({.text = oneGroup({q, k, v, s}, body, r)});
+}
+
+/// Queries, keys and values that are small numbers, and a mask.
+std::vector<Tensor> withMask(const Attention &attention, llvm::function_ref<float(int64_t, int64_t)> mask) {
+  std::vector<Tensor> inputs;
+  for (int64_t rows : {attention.queries, attention.keys, attention.keys}) {
+    Tensor tensor(DataType::Float32, {attention.batch, attention.heads, rows, attention.width});
+    auto *to = reinterpret_cast<float *>(tensor.mutableBytes());
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      to[i] = static_cast<float>((i * 7 + rows) % 11 - 5) / 4;
+    inputs.push_back(std::move(tensor));
+  }
+  Tensor tensor(DataType::Float32, {attention.queries, attention.keys});
+  auto *to = reinterpret_cast<float *>(tensor.mutableBytes());
+  for (int64_t row = 0; row < attention.queries; ++row)
+    for (int64_t column = 0; column < attention.keys; ++column)
+      *to++ = mask(row, column);
+  inputs.push_back(std::move(tensor));
+  return inputs;
+}
+
+TEST(Chain, MasksOfInfinities) {
+  constexpr float infinity = std::numeric_limits<float>::infinity(),
+                  nan = std::numeric_limits<float>::quiet_NaN();
+  Attention attention;
+  attention.mask = {attention.queries, attention.keys};
+  auto expectMask = [&](llvm::function_ref<float(int64_t, int64_t)> mask) {
+    expectChain({.text = attention.text(), .inputs = withMask(attention, mask)});
+  };
+  expectMask([&](int64_t row, int64_t column) { return column > row ? -infinity : 0; }); // causal
+  expectMask([&](int64_t row, int64_t) { return row == 5 ? -infinity : 0; }); // nothing to attend to
+  expectMask([&](int64_t row, int64_t column) { return row == 5 && column == 7 ? infinity : 0; });
+  expectMask([&](int64_t row, int64_t column) { return row == 5 && column == 7 ? nan : 0; });
+}
+
+TEST(Chain, ScoresThatOthersRead) {
+  Extents q{2, 19, 16}, s{2, 19, 19}, r{2, 19, 16};
+  std::string type = tensor(q), scores = tensor(s);
+  std::string body = operation("%s", "matmul", {"%q", "%q"}, {q, q}, s, "transpose_rhs = true") +
+                     softmax("%s", s, 2) + operation("%r", "matmul", {"%p", "%q"}, {s, q}, r);
+  for (const char *kept : {"%s", "%p", "%e"}) {
+    std::string text =
+        llvm::formatv("func.func @main(%x: {0}) -> ({0}, {1}) {{\n%g:2 = tk.fusion(%x) {{\n^bb0(%q: {0}):\n"
+                      "{2}tk.yield %r, {3} : {0}, {1}\n} : ({0}) -> ({0}, {1})\nreturn %g#0, %g#1 : {0}, "
+                      "{1}\n}\n",
+                      type, scores, body, kept);
+    EXPECT_EQ(differenceFromReference({.text = text}), "") << text;
+  }
+}
+
+/// An LSTM cell: (x w + h r + b) in four gates; its state and its output.
+std::string longShortTermMemory(int64_t rows, int64_t inputs, int64_t hidden) {
+  Extents x{rows, inputs}, h{rows, hidden}, g{rows, 4 * hidden};
+  std::string w = tensor({inputs, 4 * hidden}), r = tensor({hidden, 4 * hidden}), b = tensor({4 * hidden}),
+              state = tensor(h);
+  std::string body = operation("%xw", "matmul", {"%x", "%w"}, {x, {inputs, 4 * hidden}}, g) +
+                     operation("%hr", "matmul", {"%h", "%r"}, {h, {hidden, 4 * hidden}}, g) +
+                     operation("%s", "add", {"%xw", "%hr"}, {g, g}, g) +
+                     operation("%g", "add", {"%s", "%b"}, {g, {4 * hidden}}, g);
+  for (int64_t gate = 0; gate < 4; ++gate)
+    body += operation(
+        llvm::formatv("%g{0}", gate), "slice", {"%g"}, {g}, h,
+        llvm::formatv("starts = array<i64: 0, {0}>, steps = array<i64: 1, 1>, sizes = array<i64: {1}, {2}>",
+                      gate * hidden, rows, hidden));
+  body += "%one = tk.constant dense<1.0> : tensor<f32>\n";
+  for (auto [gate, name] : {std::pair{"%g0", "i"}, {"%g1", "f"}, {"%g2", "o"}}) {
+    std::string n = std::string("%n") + name, e = std::string("%e") + name, d = std::string("%d") + name;
+    body += operation(n, "neg", {gate}, {h}, h) + operation(e, "exp", {n}, {h}, h) +
+            operation(d, "add", {e, "%one"}, {h, {}}, h) +
+            operation(std::string("%") + name, "div", {"%one", d}, {{}, h}, h);
+  }
+  body += operation("%t", "tanh", {"%g3"}, {h}, h) + operation("%kept", "mul", {"%f", "%c"}, {h, h}, h) +
+          operation("%new", "mul", {"%i", "%t"}, {h, h}, h) +
+          operation("%state", "add", {"%kept", "%new"}, {h, h}, h) +
+          operation("%ts", "tanh", {"%state"}, {h}, h) + operation("%out", "mul", {"%o", "%ts"}, {h, h}, h);
+  return llvm::formatv(
+      "func.func @main(%x0: {0}, %h0: {1}, %c0: {1}) -> ({1}, {1}) {{\n%w0 = tk.constant {2}\n"
+      "%r0 = tk.constant {3}\n%b0 = tk.constant {4}\n"
+      "%res:2 = tk.fusion(%x0, %h0, %c0, %w0, %r0, %b0) {{\n^bb0(%x: {0}, %h: {1}, %c: {1}, %w: {5}, %r: "
+      "{6}, "
+      "%b: {7}):\n{8}tk.yield %state, %out : {1}, {1}\n} : ({0}, {1}, {1}, {5}, {6}, {7}) -> ({1}, {1})\n"
+      "return %res#0, %res#1 : {1}, {1}\n}\n",
+      tensor(x), state, constant({inputs, 4 * hidden}), constant({hidden, 4 * hidden}),
+      constant({4 * hidden}), w, r, b, body);
+}
+
+TEST(Chain, GatesOfOneCell) {
+  for (auto [rows, inputs, hidden] :
+       {std::tuple<int64_t, int64_t, int64_t>{1, 64, 128}, {1, 3, 33}, {5, 20, 7}, {64, 40, 48}, {17, 1, 2}})
+    expectChain({.text = longShortTermMemory(rows, inputs, hidden)});
 }
 
 TEST(Chain, NoBatch) {
