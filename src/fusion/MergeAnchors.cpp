@@ -113,8 +113,30 @@ private:
     return next && isPlanned({from, to, *next});
   }
 
+  /// Groups with anchors, besides `node`, that `reader` alone reads: the products of one cell of a network.
+  Path siblingsOf(GroupGraph::Node node, GroupGraph::Node reader) const {
+    Path siblings;
+    for (Operation *op : groups.membersOf(reader))
+      for (Value operand : op->getOperands()) {
+        Operation *definition = operand.getDefiningOp();
+        auto producer = definition ? groups.nodeOf(definition) : std::nullopt;
+        if (producer && *producer != node && *producer != reader && groups.isGroup(*producer) &&
+            !taken.contains(*producer) && holdsAnchor(*producer) && onlyReader(*producer) == reader &&
+            !llvm::is_contained(siblings, *producer))
+          siblings.push_back(*producer);
+      }
+    return siblings;
+  }
+
   Path pathFrom(GroupGraph::Node node) {
     Path path{node};
+    if (auto reader = onlyReader(node); reader && !taken.contains(*reader))
+      if (Path joined = siblingsOf(node, *reader); !joined.empty()) {
+        joined.insert(joined.begin(), node);
+        joined.push_back(*reader);
+        if (joined.size() <= mostGroups && isPlanned(joined))
+          path = joined;
+      }
     while (auto next = onlyReader(path.back())) {
       if (taken.contains(*next))
         break;

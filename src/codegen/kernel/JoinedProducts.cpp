@@ -157,8 +157,9 @@ bool JoinedProducts::chooseTile() {
   const int64_t inRow = (columns + target.lanes() - 1) / target.lanes();
   auto rowsThatFit = [&](int64_t v) { return (target.vectorRegisters - 2 - most * v) / (gates * v); };
   constexpr int64_t hidesLatency = 8;
-  while (rows * gates * vectors < hidesLatency && vectors < inRow && rowsThatFit(vectors + 1) >= 1)
-    ++vectors;
+  for (int64_t more = 2; more <= inRow && rows * gates * vectors < hidesLatency; ++more)
+    if (inRow % more == 0 && rowsThatFit(more) >= 1) // equal shares for the threads
+      vectors = more;
   if (rowsThatFit(vectors) < 1)
     return false;
   AxisTaps axis;
