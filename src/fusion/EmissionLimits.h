@@ -8,7 +8,7 @@ namespace tokamak::fusion {
 
 enum class AnchorLimit {
   One,   ///< a convolution, matrix product or window a group
-  Chain, ///< several; whether one kernel computes them is for the emitter to say (KernelEstimate.h)
+  Chain, ///< any number, their results read anywhere: it is for the emitter to say (KernelEstimate.h)
 };
 
 /// Whether one kernel can compute the operations of `group` (of one block, in block order). Where not, `why`

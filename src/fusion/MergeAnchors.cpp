@@ -39,6 +39,19 @@ public:
       : groups(groups), model(model), state(state), log(state) {}
 
   void run() {
+    // What two kernels read, one may read alone once they are merged.
+    for (int round = 0; round < mostRounds && runOnce(); ++round) {
+      taken.clear();
+      planned.clear();
+    }
+  }
+
+private:
+  using Path = llvm::SmallVector<GroupGraph::Node>;
+
+  /// Returns whether any groups merged.
+  bool runOnce() {
+    bool merges = false;
     // Producers first, so a path is found from its beginning.
     for (GroupGraph::Node node : groups.nodes()) {
       if (!groups.isCurrent(node) || !groups.isGroup(node) || taken.contains(node) ||
@@ -46,12 +59,10 @@ public:
         continue;
       Path path = pathFrom(node);
       if (path.size() > 1)
-        cut(path);
+        merges |= cut(path);
     }
+    return merges;
   }
-
-private:
-  using Path = llvm::SmallVector<GroupGraph::Node>;
 
   /// Some groups of a path as one kernel.
   struct Segment {
@@ -164,8 +175,8 @@ private:
     return segment;
   }
 
-  /// Chooses the kernels of a path and merges their groups.
-  void cut(const Path &path) {
+  /// Chooses the kernels of a path and merges their groups, if any.
+  bool cut(const Path &path) {
     const size_t count = path.size();
     auto slice = [&](size_t from, size_t to) {
       return llvm::ArrayRef<GroupGraph::Node>(path).slice(from, to - from);
@@ -188,6 +199,7 @@ private:
     std::vector<bool> isCut(count + 1, false);
     for (size_t end = count; end > 0; end = start[end])
       isCut[end] = true;
+    bool merges = false;
     for (size_t from = 0, end = 0; from < count; from = end) {
       for (end = from + 1; !isCut[end];)
         ++end;
@@ -195,7 +207,7 @@ private:
       for (size_t i = from; i < end; ++i)
         apart += segments[{i, i + 1}].seconds;
       if (end - from > 1)
-        merge(slice(from, end), detail(segments[{from, end}].seconds, apart));
+        merges |= merge(slice(from, end), detail(segments[{from, end}].seconds, apart));
     }
     for (size_t i = 1; i < count; ++i)
       if (isCut[i]) {
@@ -205,9 +217,10 @@ private:
              pair.refusal.empty() ? Refusal{Reason::NoGain, detail(pair.seconds, apart)}
                                   : Refusal{Reason::CannotEmit, pair.refusal});
       }
+    return merges;
   }
 
-  void merge(llvm::ArrayRef<GroupGraph::Node> path, const std::string &detail) {
+  bool merge(llvm::ArrayRef<GroupGraph::Node> path, const std::string &detail) {
     // All or none: a part of the path need not have a kernel with register tiles.
     const bool hasFuel = state.fuel.take("merge-anchors", groups.membersOf(path.back()).back()->getLoc());
     for (size_t i = 1; i < path.size(); ++i) {
@@ -219,6 +232,7 @@ private:
                  detail);
       groups.merge(path[i - 1], path[i]);
     }
+    return hasFuel;
   }
 
   void note(GroupGraph::Node from, GroupGraph::Node to, const Refusal &refusal) {
@@ -231,6 +245,7 @@ private:
 
   /// Groups of one kernel at most: expand, depthwise, project is three.
   static constexpr size_t mostGroups = 4;
+  static constexpr int mostRounds = 3;
   /// The modelled gain below which kernels stay apart.
   static constexpr double margin = 1.03;
 

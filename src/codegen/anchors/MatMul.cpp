@@ -41,6 +41,7 @@ public:
     return batchRepeats(shape.lhsBatch) * static_cast<double>(panelsInside ? 1 : panels);
   }
   double rhsRepeats() const override { return batchRepeats(shape.rhsBatch) * static_cast<double>(bands); }
+  int64_t tileCount() const override { return rowTiles.tileCount(); }
   MatMulRows rows() const override { return {tile.columns, tilesPerBand, foldsBatch}; }
   void emit(OpBuilder &builder, Location loc, Value lhs, Value rhs, Value scratch, Value begin, Value end,
             const EpilogueFn &epilogue, const MatMulInputFns &compute) const override;
@@ -160,7 +161,7 @@ void TiledMatMul::divideRows(int64_t products) {
   double depth = static_cast<double>(shape.k);
   double flops = 2.0 * static_cast<double>(rowCount) * depth *
                  static_cast<double>(batches() * panels * panelWidth()) / static_cast<double>(products);
-  double cacheShare = static_cast<double>(target.l2Bytes) / 2;
+  double cacheShare = static_cast<double>(target.l2Bytes) / (shape.computesLhsOnce ? 4 : 2);
   double lhsBytes = 4.0 * static_cast<double>(rowCount) * depth,
          rhsBytes = 4.0 * static_cast<double>(shape.n) * depth;
   double wanted =
@@ -168,7 +169,7 @@ void TiledMatMul::divideRows(int64_t products) {
   // Packing a panel again for each band costs more than reading far rows.
   if (!packsToScratch() || shape.computesLhs)
     wanted = std::max(wanted, std::ceil(lhsBytes / cacheShare));
-  bands = std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, 1e6)), 1, tiles);
+  bands = shape.oneBand ? 1 : std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, 1e6)), 1, tiles);
   tilesPerBand = (tiles + bands - 1) / bands;
   bands = (tiles + tilesPerBand - 1) / tilesPerBand;
   double bandsInner = rhsBytes + lhsBytes * (lhsBytes > cacheShare ? static_cast<double>(panels) : 1);

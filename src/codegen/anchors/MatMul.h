@@ -17,6 +17,7 @@ namespace tokamak::codegen {
 struct MatMulInputs {
   bool lhs = false, rhs = false;
   bool lhsOnce = false;           ///< the left one is dear to compute
+  bool oneBand = false;           ///< a task has all rows of a matrix
   std::optional<MatMulRows> rows; ///< given by the product that reads the result from scratch
 };
 /// What computes a part of them; null for operands in memory.
@@ -48,6 +49,7 @@ public:
   /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
   virtual MatMulRows rows() const = 0;
+  virtual int64_t tileCount() const = 0; ///< of rows
   /// How often an element of a computed operand is computed, on average.
   virtual double lhsRepeats() const { return 1; }
   virtual double rhsRepeats() const { return 1; }

@@ -41,6 +41,7 @@ llvm::Expected<std::unique_ptr<MatMulPlan>> MatMulPlan::create(tk::MatMulOp op, 
   shape.computesLhs = computed.lhs;
   shape.computesRhs = computed.rhs;
   shape.computesLhsOnce = computed.lhsOnce;
+  shape.oneBand = computed.oneBand;
   shape.rows = computed.rows;
   shape.rhsIsConstant = rhsIsConstant;
   if (shape.rows && shape.rows->foldsBatch && !shape.canFoldBatch())

@@ -22,6 +22,7 @@ struct MatMulShape {
   bool rhsIsConstant = false;
   bool computesLhs = false, computesRhs = false; ///< into scratch, not transposed
   bool computesLhsOnce = false;                  ///< dear to compute: a task needs all columns of its rows
+  bool oneBand = false;                          ///< a task has all rows of a matrix
   std::optional<MatMulRows> rows;                ///< given
 
   /// Whether the batches of the left operand are just more rows, as the right one has none.

@@ -18,10 +18,14 @@ struct KernelContext {
   std::vector<Buffer> outputs;   ///< one a result of `body`
   mlir::Value begin, end;        ///< tasks, type index
   mlir::Value scratch;           ///< !llvm.ptr
+  /// Values inside the group that have been computed into scratch.
+  llvm::SmallVector<std::pair<mlir::Value, Buffer>> computed = {};
 
   int64_t lanes() const { return target.lanes(); }
   void bindArguments(ElementBuilder &e) const {
     for (auto [value, buffer] : llvm::zip(body.arguments(), arguments))
+      e.bindBuffer(value, buffer);
+    for (const auto &[value, buffer] : computed)
       e.bindBuffer(value, buffer);
   }
 };
@@ -45,6 +49,8 @@ struct KernelStrategy {
 struct KernelMemory {
   std::vector<Buffer> arguments, outputs;
   std::vector<bool> constantArgument;
+  /// Values inside the group that will have been computed into scratch.
+  llvm::SmallVector<std::pair<mlir::Value, Buffer>> computed = {};
 
   void addArgument(mlir::Value argument, const Layout &layout, bool isConstant);
   /// `stored` is the result's type outside, of the same elements in another shape where axes are refined.

@@ -1,6 +1,7 @@
 //===- MatMulKernel.cpp - matrix products with prologue and epilogue --------------------------------===//
 #include "codegen/kernel/MatMulKernel.h"
 #include "codegen/anchors/LoopBuilder.h"
+#include "codegen/kernel/OperandProduct.h"
 
 namespace tokamak::codegen {
 
@@ -20,10 +21,10 @@ std::optional<ProductPlan> ProductPlan::create(KernelBody &body, tk::MatMulOp pr
   for (auto *operand : {&operands.input, &operands.weight})
     if (*operand && memory.arguments[**operand].layout.isBlocked())
       operand->reset();
-  if (hasHeavySource(body, product.getRhs()))
+  if (hasHeavySource(body, memory, product.getRhs()))
     return std::nullopt;
-  const bool isChain = hasHeavySource(body, product.getLhs());
-  MatMulInputs computed{!operands.input, !operands.weight, isChain, rows};
+  const bool isChain = hasHeavySource(body, memory, product.getLhs());
+  MatMulInputs computed{!operands.input, !operands.weight, isChain, !memory.computed.empty(), rows};
   auto plan = MatMulPlan::create(product, constantWeight, computed, target);
   if (!plan) {
     llvm::consumeError(plan.takeError());
@@ -89,9 +90,17 @@ MatMulInputFns ProductPlan::inputs(KernelContext &k, Value scratch) const {
   return compute;
 }
 
-void ProductPlan::emit(KernelContext &k, Value scratch, const EpilogueFn &epilogue) const {
+void ProductPlan::emit(KernelContext &k, Value scratch, const EpilogueFn &epilogue,
+                       const std::function<void(ArrayRef<RegionAxis>)> &prepare) const {
+  MatMulInputFns compute = inputs(k, scratch);
+  if (prepare)
+    compute.lhs = [prepare, rows = compute.lhs](OpBuilder &builder, Location loc,
+                                                const MatrixRegion &region) {
+      prepare(region.batch);
+      rows(builder, loc, region);
+    };
   plan->emit(k.builder, k.loc, pointerTo(k, operands.input), pointerTo(k, operands.weight), scratch, k.begin,
-             k.end, epilogue, inputs(k, scratch));
+             k.end, epilogue, compute);
 }
 
 void ProductPlan::emitBand(KernelContext &k, Value scratch, const MatMulBand &band,
@@ -100,23 +109,94 @@ void ProductPlan::emitBand(KernelContext &k, Value scratch, const MatMulBand &ba
                  epilogue, inputs(k, scratch));
 }
 
-std::optional<KernelStrategy> planMatMulKernel(KernelBody &body, tk::MatMulOp product,
-                                               const KernelMemory &memory, const TargetDescription &target) {
-  auto created = ProductPlan::create(body, product, memory, std::nullopt, target);
-  if (!created)
-    return std::nullopt;
-  auto shared = std::make_shared<ProductPlan>(std::move(*created));
+static KernelStrategy strategyOf(const std::shared_ptr<ProductPlan> &plan) {
   KernelStrategy strategy;
   strategy.kind = "matmul";
-  strategy.tasks = shared->plan->taskCount();
-  strategy.scratchBytes = shared->scratchBytes();
-  strategy.repeats = shared->repeats;
-  strategy.accesses = shared->accesses;
-  shared->addPacking(strategy.packing);
-  if (shared->isChain())
-    shared->addAnchors(strategy.anchors);
-  strategy.emit = [shared](KernelContext &k) {
-    shared->emit(k, k.scratch, epilogueFor(k, shared->product, {}));
+  strategy.tasks = plan->plan->taskCount();
+  strategy.scratchBytes = plan->scratchBytes();
+  strategy.repeats = plan->repeats;
+  strategy.accesses = plan->accesses;
+  plan->addPacking(strategy.packing);
+  if (plan->isChain())
+    plan->addAnchors(strategy.anchors);
+  return strategy;
+}
+
+/// The operands of `product` and of those that compute its left one which another product computes, matrix by
+/// matrix.
+static std::vector<OperandProduct> operandProducts(KernelBody &body, tk::MatMulOp product,
+                                                   const KernelMemory &memory,
+                                                   const TargetDescription &target) {
+  std::vector<OperandProduct> result;
+  auto batch = product.getType().getShape().drop_back(2);
+  auto sources = sourcesOf(product.getResult());
+  for (Operation *op : body.heavyOperators()) {
+    auto reader = dyn_cast<tk::MatMulOp>(op);
+    if (!reader || !sources.contains(op) || reader.getType().getShape().drop_back(2) != batch)
+      continue;
+    for (Value operand : {reader.getLhs(), reader.getRhs()}) {
+      auto known = [&](const OperandProduct &other) { return other.value() == operand; };
+      if (llvm::none_of(result, known))
+        if (auto created = OperandProduct::create(body, memory, operand, batch, target))
+          result.push_back(std::move(*created));
+    }
+  }
+  // Operands of one source share its weights, which are cut one way.
+  for (const OperandProduct &a : result)
+    for (const OperandProduct &b : result)
+      if (a.source() == b.source() && a.columnsOfMatrix() != b.columnsOfMatrix())
+        return {};
+  return result;
+}
+
+std::optional<KernelStrategy> planMatMulKernel(KernelBody &body, tk::MatMulOp product,
+                                               const KernelMemory &memory, const TargetDescription &target) {
+  if (auto plan = ProductPlan::create(body, product, memory, std::nullopt, target)) {
+    auto shared = std::make_shared<ProductPlan>(std::move(*plan));
+    KernelStrategy strategy = strategyOf(shared);
+    strategy.emit = [shared](KernelContext &k) {
+      shared->emit(k, k.scratch, epilogueFor(k, shared->product, {}));
+    };
+    return strategy;
+  }
+  auto operands =
+      std::make_shared<std::vector<OperandProduct>>(operandProducts(body, product, memory, target));
+  KernelMemory prepared = memory;
+  int64_t bytes = 0;
+  for (const OperandProduct &operand : *operands) {
+    prepared.computed.emplace_back(operand.value(), operand.buffer());
+    bytes += operand.scratchBytes();
+  }
+  if (operands->empty())
+    return std::nullopt;
+  auto plan = ProductPlan::create(body, product, prepared, std::nullopt, target);
+  if (!plan || !plan->isChain() || bytes + plan->scratchBytes() > target.l2Bytes)
+    return std::nullopt;
+  auto shared = std::make_shared<ProductPlan>(std::move(*plan));
+  KernelStrategy strategy = strategyOf(shared);
+  strategy.scratchBytes += bytes;
+  llvm::SmallPtrSet<Operation *, 4> sources;
+  for (const OperandProduct &operand : *operands) {
+    operand.addPacking(strategy.packing);
+    if (sources.insert(operand.source()).second)
+      strategy.anchors.insert(strategy.anchors.begin(), ChainedAnchor{1, 1, operand.weightPasses()});
+  }
+  strategy.emit = [shared, operands](KernelContext &k) {
+    LoopBuilder loops(k.builder, k.loc, k.lanes());
+    int64_t place = 0; // in elements
+    for (const OperandProduct &operand : *operands)
+      place += operand.scratchBytes() / static_cast<int64_t>(sizeof(float));
+    auto prepare = [&k, operands](ArrayRef<RegionAxis> batch) {
+      LoopBuilder loops(k.builder, k.loc, k.lanes());
+      int64_t place = 0;
+      k.computed.clear();
+      for (const OperandProduct &operand : *operands) {
+        Buffer buffer = operand.emit(k, loops.at(k.scratch, place), batch);
+        k.computed.emplace_back(operand.value(), buffer);
+        place += operand.scratchBytes() / static_cast<int64_t>(sizeof(float));
+      }
+    };
+    shared->emit(k, loops.at(k.scratch, place), epilogueFor(k, shared->product, {}), prepare);
   };
   return strategy;
 }

@@ -10,7 +10,8 @@ namespace tokamak::codegen {
 /// A matrix product of a group and where its operands come from: memory, expressions, or another product.
 class ProductPlan {
 public:
-  /// `rows`: as a product that reads the result from scratch wants it.
+  /// `rows`: as a product that reads the result from scratch wants it. Where values are computed into scratch
+  /// beforehand, a task has all rows of a matrix.
   static std::optional<ProductPlan> create(KernelBody &body, tk::MatMulOp product, const KernelMemory &memory,
                                            const std::optional<MatMulRows> &rows,
                                            const TargetDescription &target);
@@ -24,8 +25,9 @@ public:
   /// What is known of the products of a chain, in the order of the group.
   void addAnchors(std::vector<ChainedAnchor> &anchors) const;
   void addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const;
-  /// Emits the tasks of `k`.
-  void emit(KernelContext &k, mlir::Value scratch, const EpilogueFn &epilogue) const;
+  /// Emits the tasks of `k`; `prepare` comes first in each.
+  void emit(KernelContext &k, mlir::Value scratch, const EpilogueFn &epilogue,
+            const std::function<void(llvm::ArrayRef<RegionAxis> batch)> &prepare = nullptr) const;
   /// Emits all columns of some rows.
   void emitBand(KernelContext &k, mlir::Value scratch, const MatMulBand &band,
                 const EpilogueFn &epilogue) const;

@@ -8,20 +8,20 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
-llvm::DenseSet<Operation *> sourcesOf(Value value, Value stop) {
+llvm::DenseSet<Operation *> sourcesOf(Value value, ArrayRef<Value> stop) {
   llvm::DenseSet<Operation *> sources;
   SmallVector<Value> pending{value};
   while (!pending.empty()) {
     Value next = pending.pop_back_val();
     Operation *op = next.getDefiningOp();
-    if (op && next != stop && sources.insert(op).second)
+    if (op && !llvm::is_contained(stop, next) && sources.insert(op).second)
       pending.append(op->operand_begin(), op->operand_end());
   }
   return sources;
 }
 
-bool hasHeavySource(KernelBody &body, Value value) {
-  auto sources = sourcesOf(value);
+bool hasHeavySource(KernelBody &body, const KernelMemory &memory, Value value) {
+  auto sources = sourcesOf(value, llvm::to_vector(llvm::make_first_range(memory.computed)));
   return llvm::any_of(body.heavyOperators(), [&](Operation *op) { return sources.contains(op); });
 }
 

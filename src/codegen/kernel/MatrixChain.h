@@ -10,11 +10,10 @@
 
 namespace tokamak::codegen {
 
-/// Values that `value` is computed from, itself included, up to arguments and (without what is behind)
-/// `stop`.
-llvm::DenseSet<mlir::Operation *> sourcesOf(mlir::Value value, mlir::Value stop = {});
-/// Whether operators with loops of their own are among them.
-bool hasHeavySource(KernelBody &body, mlir::Value value);
+/// Operators that `value` is computed by, up to arguments and to the values in `stop`.
+llvm::DenseSet<mlir::Operation *> sourcesOf(mlir::Value value, llvm::ArrayRef<mlir::Value> stop = {});
+/// Whether operators with loops of their own are among them, as far as they are not computed before.
+bool hasHeavySource(KernelBody &body, const KernelMemory &memory, mlir::Value value);
 
 class MatrixChain {
 public:

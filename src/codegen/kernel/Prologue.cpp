@@ -248,6 +248,10 @@ double loadsOfVector(KernelBody &body, const KernelMemory &memory, Value value, 
     somewhere.pointer = unknown;
     e.bindBuffer(argument, somewhere);
   }
+  for (auto [inside, buffer] : memory.computed) {
+    buffer.pointer = unknown;
+    e.bindBuffer(inside, buffer);
+  }
   auto shape = tk::tensorType(value).getShape();
   SmallVector<Index> index;
   for (auto [axis, extent] : llvm::enumerate(shape)) {

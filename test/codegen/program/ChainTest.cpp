@@ -313,6 +313,50 @@ TEST(Chain, GatesOfOneCell) {
     expectChain({.text = longShortTermMemory(rows, inputs, hidden)});
 }
 
+/// Attention of the heads of one wide product, as exporters write it; `transposesKeys` by an operator.
+std::string selfAttention(int64_t batch, int64_t rows, int64_t heads, int64_t width, bool transposesKeys) {
+  const int64_t all = heads * width;
+  Extents x{batch, rows, all}, wide{batch, rows, 3 * all}, cut{batch, rows, heads, width},
+      head{batch, heads, rows, width}, keys{batch, heads, width, rows}, s{batch, heads, rows, rows};
+  std::string body = operation("%xw", "matmul", {"%x", "%w"}, {x, {all, 3 * all}}, wide) +
+                     operation("%g", "add", {"%xw", "%b"}, {wide, {3 * all}}, wide);
+  for (int64_t part = 0; part < 3; ++part) {
+    std::string n = std::to_string(part);
+    const bool isKeys = transposesKeys && part == 1;
+    body +=
+        operation(
+            "%s" + n, "slice", {"%g"}, {wide}, x,
+            llvm::formatv("starts = array<i64: 0, 0, {0}>, steps = array<i64: 1, 1, 1>, sizes = array<i64: "
+                          "{1}, {2}, {3}>",
+                          part * all, batch, rows, all)) +
+        operation("%c" + n, "reshape", {"%s" + n}, {x}, cut,
+                  llvm::formatv("shape = array<i64: {0}, {1}, {2}, {3}>", batch, rows, heads, width)) +
+        operation("%h" + n, "transpose", {"%c" + n}, {cut}, isKeys ? keys : head,
+                  isKeys ? "permutation = array<i64: 0, 2, 3, 1>" : "permutation = array<i64: 0, 2, 1, 3>");
+  }
+  body += operation("%p0", "matmul", {"%h0", "%h1"}, {head, transposesKeys ? keys : head}, s,
+                    transposesKeys ? "" : "transpose_rhs = true");
+  body += softmax("%p0", s, 3) + operation("%o", "matmul", {"%p", "%h2"}, {s, head}, head) +
+          operation("%t", "transpose", {"%o"}, {head}, cut, "permutation = array<i64: 0, 2, 1, 3>") +
+          operation("%r", "reshape", {"%t"}, {cut}, x,
+                    llvm::formatv("shape = array<i64: {0}, {1}, {2}>", batch, rows, all));
+  return llvm::formatv(
+      "func.func @main(%x0: {0}) -> {0} {{\n%w0 = tk.constant {1}\n%b0 = tk.constant {2}\n"
+      "%res = tk.fusion(%x0, %w0, %b0) {{\n^bb0(%x: {0}, %w: {3}, %b: {4}):\n{5}tk.yield %r : {0}\n} : "
+      "({0}, {3}, {4}) -> {0}\nreturn %res : {0}\n}\n",
+      tensor(x), constant({all, 3 * all}), constant({3 * all}), tensor({all, 3 * all}), tensor({3 * all}),
+      body);
+}
+
+TEST(Chain, HeadsOfOneProduct) {
+  for (bool transposesKeys : {false, true})
+    for (auto [batch, rows, heads, width] : {std::tuple<int64_t, int64_t, int64_t, int64_t>{1, 1, 4, 16},
+                                             {1, 37, 3, 20},
+                                             {3, 17, 2, 5},
+                                             {2, 1, 1, 33}})
+      expectChain({.text = selfAttention(batch, rows, heads, width, transposesKeys)});
+}
+
 TEST(Chain, NoBatch) {
   Attention attention;
   attention.batch = 0;
