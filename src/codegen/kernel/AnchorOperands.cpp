@@ -23,8 +23,9 @@ static std::optional<size_t> argumentOf(const KernelMemory &memory, Value value)
 }
 
 AnchorOperands operandsOf(const KernelMemory &memory, Operation *anchor) {
-  AnchorOperands operands{argumentOf(memory, anchor->getOperand(0)),
-                          argumentOf(memory, anchor->getOperand(1)), std::nullopt};
+  AnchorOperands operands{argumentOf(memory, anchor->getOperand(0)), std::nullopt, std::nullopt};
+  if (anchor->getNumOperands() > 1)
+    operands.weight = argumentOf(memory, anchor->getOperand(1));
   if (!isa<tk::MatMulOp>(anchor) && anchor->getNumOperands() > 2)
     operands.bias = anchor->getOperand(2);
   return operands;
