@@ -115,6 +115,16 @@ mlir::Value AxisTiling::firstOutput(LoopBuilder &loops, mlir::Value tile) const 
   return output;
 }
 
+std::pair<mlir::Value, mlir::Value> outputsIn(LoopBuilder &loops, const AxisTaps &axis,
+                                              const RegionAxis &region) {
+  auto outputsBefore = [&](mlir::Value position) {
+    mlir::Value behind = loops.max(loops.add(position, -axis.outStart), loops.index(0));
+    mlir::Value outputs = loops.div(loops.add(behind, axis.outStep - 1), axis.outStep);
+    return loops.min(outputs, loops.index(axis.outCount));
+  };
+  return {outputsBefore(region.begin), outputsBefore(region.end)};
+}
+
 TapBounds tapBounds(LoopBuilder &loops, const AxisTaps &axis, mlir::Value q) {
   // Tap t reads first + t * step with first = q * inStep + inStart; inside where 0 <= that < extent. Clamped
   // at zero before dividing, so that the unsigned quotient rounds as needed.

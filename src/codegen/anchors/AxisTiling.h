@@ -1,6 +1,7 @@
 //===- AxisTiling.h - the outputs along one axis, cut into tiles of equal code ------------===//
 #pragma once
 #include "codegen/anchors/ConvolutionShape.h"
+#include "codegen/anchors/InputRegion.h"
 #include "codegen/anchors/LoopBuilder.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -42,6 +43,10 @@ struct AxisTiling {
   void forEachTile(LoopBuilder &loops, mlir::Value begin, mlir::Value end,
                    llvm::function_ref<void(const TileRun &, mlir::Value)> body) const;
 };
+
+/// The outputs [first, second) of `axis` whose positions lie in `region`, an interval of positions.
+std::pair<mlir::Value, mlir::Value> outputsIn(LoopBuilder &loops, const AxisTaps &axis,
+                                              const RegionAxis &region);
 
 /// The interval [low, high) of taps inside the input for output `q`.
 struct TapBounds {

@@ -19,12 +19,16 @@ static int64_t reach(const AxisTiling &tiling, int64_t tiles) {
 ComputedInput::ComputedInput(const ConvolutionShape &shape, const ConvolutionTasks &tasks, int64_t blocks,
                              int64_t lanes)
     : shape(shape), blocks(blocks), lanes(lanes) {
+  if (shape.bandRows) {
+    measureBands();
+    return;
+  }
   double elements = 0;
   for (const PlanePhase &phase : tasks.planePhases()) {
     int64_t bandRows = reach(phase.rows, phase.rowTilesPerBand);
     int64_t bandColumns = reach(phase.columns, phase.columnTilesPerBand);
     rows = std::max(rows, bandRows);
-    columns = std::max(columns, shape.bandRows ? shape.input[2] : bandColumns);
+    columns = std::max(columns, bandColumns);
     elements +=
         static_cast<double>(phase.rowBands * phase.columnBands) * static_cast<double>(bandRows * bandColumns);
   }
@@ -47,10 +51,70 @@ mlir::Value ComputedInput::emit(LoopBuilder &loops, const PlanePhase &phase, con
                                 const ConvolutionInputFn &compute) const {
   RegionAxis rowAxis = regionOf(loops, phase.rows, task.rowBegin, task.rowEnd);
   RegionAxis columnAxis = regionOf(loops, phase.columns, task.columnBegin, task.columnEnd);
-  if (shape.bandRows) // whoever computes it does so row by row
-    columnAxis = {loops.index(0), loops.index(shape.input[2]), shape.input[2]};
+  return emitRegion(loops, task.image, rowAxis, columnAxis, firstBlock, scratch, compute);
+}
+
+/// The input rows that the outputs in rows [begin, end) read; none: the second is not above the first.
+static std::pair<int64_t, int64_t> rowsRead(llvm::ArrayRef<AxisTaps> phases, int64_t begin, int64_t end) {
+  std::pair<int64_t, int64_t> rows{phases.front().inExtent, 0};
+  for (const AxisTaps &axis : phases) {
+    auto outputsBefore = [&](int64_t position) {
+      int64_t behind = std::max<int64_t>(position - axis.outStart, 0);
+      return std::min((behind + axis.outStep - 1) / axis.outStep, axis.outCount);
+    };
+    int64_t first = outputsBefore(begin), last = outputsBefore(end);
+    if (first == last || axis.tapCount == 0)
+      continue;
+    rows.first = std::min(rows.first, std::max<int64_t>(axis.inputIndex(first, 0), 0));
+    rows.second =
+        std::max(rows.second, std::min(axis.inputIndex(last - 1, axis.tapCount - 1) + 1, axis.inExtent));
+  }
+  return rows;
+}
+
+void ComputedInput::measureBands() {
+  auto phases = axisPhases(shape, 1);
+  int64_t all = 0;
+  for (int64_t begin = 0; begin < shape.output[1]; ++begin) {
+    auto [first, last] = rowsRead(phases, begin, std::min(begin + shape.bandRows, shape.output[1]));
+    int64_t count = std::max<int64_t>(last - first, 0);
+    rows = std::max(rows, count);
+    if (begin % shape.bandRows == 0)
+      all += count;
+  }
+  columns = shape.input[2];
+  computed = static_cast<double>(all) / static_cast<double>(std::max<int64_t>(shape.input[1], 1));
+}
+
+mlir::Value ComputedInput::emitBand(LoopBuilder &loops, const ConvolutionRegion &results,
+                                    mlir::Value firstBlock, mlir::Value scratch,
+                                    const ConvolutionInputFn &compute) const {
+  // As rowsRead does it.
+  mlir::Value zero = loops.index(0), extent = loops.index(shape.input[1]);
+  RegionAxis rowAxis{extent, zero, shape.input[1]};
+  for (const AxisTaps &axis : axisPhases(shape, 1)) {
+    if (axis.tapCount == 0)
+      continue;
+    auto [first, last] = outputsIn(loops, axis, results.spatial.front());
+    // Of no outputs: beyond all others.
+    mlir::Value isEmpty = loops.sub(loops.index(1), loops.min(loops.sub(last, first), loops.index(1)));
+    mlir::Value beyond =
+        loops.mul(isEmpty, 2 * (shape.input[1] + axis.inExtent + axis.outCount * axis.inStep));
+    mlir::Value low = loops.add(loops.add(loops.mul(first, axis.inStep), axis.inStart), beyond);
+    mlir::Value high = loops.sub(
+        loops.add(loops.mul(last, axis.inStep), axis.inputIndex(-1, axis.tapCount - 1) + 1), beyond);
+    rowAxis.begin = loops.min(rowAxis.begin, loops.max(low, zero));
+    rowAxis.end = loops.max(rowAxis.end, loops.min(high, extent));
+  }
+  return emitRegion(loops, results.image, rowAxis, {zero, loops.index(shape.input[2]), shape.input[2]},
+                    firstBlock, scratch, compute);
+}
+
+mlir::Value ComputedInput::emitRegion(LoopBuilder &loops, mlir::Value image, const RegionAxis &rowAxis,
+                                      const RegionAxis &columnAxis, mlir::Value firstBlock,
+                                      mlir::Value scratch, const ConvolutionInputFn &compute) const {
   ConvolutionRegion region;
-  region.image = task.image;
+  region.image = image;
   region.images = shape.batch;
   region.blocks = {firstBlock, loops.add(firstBlock, blocks), (shape.inChannels + lanes - 1) / lanes};
   region.memory = scratch;

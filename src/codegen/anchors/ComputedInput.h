@@ -26,7 +26,16 @@ public:
   mlir::Value emit(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, mlir::Value firstBlock,
                    mlir::Value scratch, const ConvolutionInputFn &compute) const;
 
+  /// The same for the rows of results in `results` (see ConvolutionShape::bandRows), all columns.
+  mlir::Value emitBand(LoopBuilder &loops, const ConvolutionRegion &results, mlir::Value firstBlock,
+                       mlir::Value scratch, const ConvolutionInputFn &compute) const;
+
 private:
+  void measureBands();
+  mlir::Value emitRegion(LoopBuilder &loops, mlir::Value image, const RegionAxis &rowAxis,
+                         const RegionAxis &columnAxis, mlir::Value firstBlock, mlir::Value scratch,
+                         const ConvolutionInputFn &compute) const;
+
   ConvolutionShape shape;
   int64_t blocks, lanes;
   int64_t rows = 0, columns = 0; ///< that any task reads at most

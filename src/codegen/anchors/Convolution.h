@@ -45,7 +45,7 @@ public:
                     mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue,
                     const ConvolutionInputFn &compute = nullptr) const = 0;
 
-  // Of a convolution inside another one (ConvolutionShape::isInner).
+  // Of a convolution that computes bands of rows (ConvolutionShape::bandRows).
   /// Channel blocks of results that are best asked for together; regions begin at multiples of them.
   virtual int64_t blocksAtOnce() const = 0;
   /// Rows of a computed input that are asked for at a time, at most.

@@ -20,8 +20,7 @@ struct ConvolutionShape {
   int64_t inputPitch = 0;     ///< elements between images of a blocked input; 0: they lie side by side
   bool computesInput = false; ///< the input is computed into scratch, channel-blocked by one vector
   // Where one convolution is computed inside another (codegen/kernel/ConvolutionChain.h):
-  bool isInner = false;    ///< the results are asked for region by region, not cut into tasks
-  int64_t bandRows = 0;    ///< rows of results at a time at most, all columns of them; 0: as the plan likes
+  int64_t bandRows = 0; ///< rows of results that are asked for at a time at most, with all columns; 0: tasks
   int64_t inputBlocks = 1; ///< channel blocks of the input that are computed at a time, where that is free
 
   int64_t inChannelsPerGroup() const { return inChannels / group; }

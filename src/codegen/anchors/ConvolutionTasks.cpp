@@ -2,6 +2,7 @@
 #include "codegen/anchors/ConvolutionTasks.h"
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace tokamak::codegen {
 
@@ -70,22 +71,12 @@ TaskRange TaskRange::ofRegion(LoopBuilder &loops, const PlanePhase &phase, const
   TaskRange task;
   task.image = region.image;
   task.depth = task.columnBegin = loops.index(0);
-  task.rowBegin = region.spatial.front().begin;
-  task.rowEnd = region.spatial.front().end;
+  std::tie(task.rowBegin, task.rowEnd) = outputsIn(loops, phase.rows.axis, region.spatial.front());
   task.columnEnd = loops.index(phase.columns.tileCount());
   return task;
 }
 
 void ConvolutionTasks::chooseBands(PlanePhase &phase, const Work &work, const TargetDescription &target) {
-  if (work.bandRows > 0) {
-    int64_t tileRows = 1;
-    for (const TileRun &run : phase.rows.runs)
-      tileRows = std::max(tileRows, run.width);
-    phase.rowTilesPerBand = std::max<int64_t>(work.bandRows / tileRows, 1);
-    phase.rowBands = (phase.rows.tileCount() + phase.rowTilesPerBand - 1) / phase.rowTilesPerBand;
-    phase.columnTilesPerBand = phase.columns.tileCount();
-    return;
-  }
   // Enough tasks to balance a few threads; a task of a million operations takes tens of microseconds, a
   // dispatch less than one.
   constexpr double kWantedTasks = 32, kFlopsPerTask = 1e6;

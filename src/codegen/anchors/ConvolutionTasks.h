@@ -3,7 +3,6 @@
 #include "analysis/TargetDescription.h"
 #include "codegen/anchors/Anchor.h"
 #include "codegen/anchors/AxisTiling.h"
-#include "codegen/anchors/InputRegion.h"
 #include "codegen/anchors/RegisterTile.h"
 #include <vector>
 
@@ -34,7 +33,7 @@ struct TaskRange {
   mlir::Value image, channelTile, depth;
   mlir::Value rowBegin, rowEnd, columnBegin, columnEnd; ///< in tiles
 
-  /// The rows of a region, where each is one tile, with all columns. Channels are left open.
+  /// The results in the rows of a region, where each is one tile, with all columns. Channels are left open.
   static TaskRange ofRegion(LoopBuilder &loops, const PlanePhase &phase, const ConvolutionRegion &region);
 };
 
@@ -51,7 +50,6 @@ public:
     int64_t channelTiles = 1;
     double weightBytesPerTile = 0, inputBytesPerImage = 0;
     double flopsPerPosition = 0; ///< of one channel tile and one tap
-    int64_t bandRows = 0;        ///< rows of a task, which has all columns then; 0: chosen here
   };
   ConvolutionTasks(const ConvolutionShape &shape, const RegisterTile &tile, const Work &work,
                    const TargetDescription &target);

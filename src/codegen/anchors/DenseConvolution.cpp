@@ -27,7 +27,8 @@ public:
   int64_t writtenAccumulators() const { return tasks.writtenPositions() * tile.vectors; }
   int64_t scratchBytes() const override { return computed ? computed->bytes() : 0; }
   double inputRepeats() const override {
-    return !computed ? 1 : computed->repeats() * static_cast<double>(tilesInside ? 1 : tilesPerGroup());
+    bool once = tilesInside || shape.bandRows;
+    return !computed ? 1 : computed->repeats() * static_cast<double>(once ? 1 : tilesPerGroup());
   }
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const override;
@@ -262,7 +263,7 @@ ConvolutionTasks DenseConvolution::chooseTasks() {
     all.flopsPerPosition *= static_cast<double>(all.channelTiles);
     all.channelTiles = 1;
     ConvolutionTasks candidate(shape, tile, all, target);
-    tilesInside = candidate.taskCount() >= kEnoughTasks || tilesPerGroup() == 1 || shape.bandRows;
+    tilesInside = candidate.taskCount() >= kEnoughTasks || tilesPerGroup() == 1;
     if (tilesInside)
       return candidate;
   }
@@ -277,7 +278,6 @@ ConvolutionTasks::Work DenseConvolution::work() const {
       4.0 * static_cast<double>(shape.inChannelsPerGroup() * shape.input[0] * shape.input[1]) *
       static_cast<double>(shape.input[2]);
   work.flopsPerPosition = 2.0 * static_cast<double>(shape.inChannelsPerGroup() * panelWidth());
-  work.bandRows = shape.bandRows;
   return work;
 }
 
@@ -308,7 +308,7 @@ RegisterTile DenseConvolution::chooseRegisterTile() const {
   problem.columns = phaseExtent(2);
   problem.vectors = groupVectors;
   problem.vectorsMustDivide = shape.group > 1;
-  problem.maxRows = shape.isInner ? 1 : problem.rows;
+  problem.maxRows = shape.bandRows ? 1 : problem.rows;
   RegisterTile candidate = chooseTile(problem, target);
   if (candidate.rows > 1 && writtenMulAdds(candidate) > kMaxWrittenMulAdds) {
     problem.maxRows = 1; // borders of rows are then bounded at run time
@@ -364,14 +364,14 @@ void DenseConvolution::emitRegion(OpBuilder &builder, Location loc, Value input,
                                   Value scratch, const ConvolutionRegion &region, const EpilogueFn &epilogue,
                                   const ConvolutionInputFn &compute) const {
   LoopBuilder loops(builder, loc, target.lanes());
-  const PlanePhase &phase = tasks.planePhases().front();
-  TaskRange task = TaskRange::ofRegion(loops, phase, region);
-  Value image = computed ? computed->emit(loops, phase, task, loops.index(0), scratch, compute)
-                         : loops.at(input, loops.mul(task.image, strides.image));
+  Value image = computed ? computed->emitBand(loops, region, loops.index(0), scratch, compute)
+                         : loops.at(input, loops.mul(region.image, strides.image));
   Value first = loops.div(region.blocks.begin, tile.vectors);
   Value end = loops.div(loops.add(region.blocks.end, tile.vectors - 1), tile.vectors);
   loops.loop(first, loops.min(end, loops.index(shape.group * tilesPerGroup())), 1, [&](Value channelTile) {
-    emitChannelTile(loops, phase, task, channelTile, image, packedWeight, epilogue);
+    for (const PlanePhase &phase : tasks.planePhases())
+      emitChannelTile(loops, phase, TaskRange::ofRegion(loops, phase, region), channelTile, image,
+                      packedWeight, epilogue);
   });
 }
 

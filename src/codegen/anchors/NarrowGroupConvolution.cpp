@@ -21,7 +21,7 @@ public:
   NarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescription &target)
       : shape(shape), target(target), lanes(target.lanes()),
         channelBlocks((shape.outChannels + lanes - 1) / lanes),
-        step(shape.computesInput && blocksPerInputBlock() == 1 ? shape.inputBlocks : 1),
+        step(shape.bandRows && shape.computesInput && blocksPerInputBlock() == 1 ? shape.inputBlocks : 1),
         tasks(shape, registerTile(), work(), target) {
     if (shape.computesInput)
       computed.emplace(shape, tasks, step, lanes);
@@ -58,9 +58,6 @@ private:
   Values emitTile(LoopBuilder &loops, const PlanePhase &phase, const TileRun &rows, const TileRun &columns,
                   ArrayRef<Value> q, Value input, Value weight) const;
   Value inputOf(LoopBuilder &loops, Value image, Value input, Value block) const;
-  void emitBlocks(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value first, Value end,
-                  Value input, Value packedWeight, Value scratch, const EpilogueFn &epilogue,
-                  const ConvolutionInputFn &compute) const;
   void emitBlock(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value block, Value input,
                  Value packedWeight, const EpilogueFn &epilogue) const;
   Values loadInput(LoopBuilder &loops, Value pointer, int64_t offset) const;
@@ -74,7 +71,7 @@ private:
   ConvolutionShape shape;
   TargetDescription target;
   int64_t lanes, channelBlocks;
-  int64_t step; ///< channel blocks that a task computes
+  int64_t step; ///< channel blocks whose inputs are computed at a time
   ConvolutionTasks tasks;
   std::optional<ComputedInput> computed;
 };
@@ -91,12 +88,11 @@ RegisterTile NarrowGroupConvolution::registerTile() const {
 
 ConvolutionTasks::Work NarrowGroupConvolution::work() const {
   ConvolutionTasks::Work work;
-  work.channelTiles = (channelBlocks + step - 1) / step;
-  work.weightBytesPerTile = 4.0 * static_cast<double>(kernelSize() * groupInputs() * lanes * step);
+  work.channelTiles = channelBlocks;
+  work.weightBytesPerTile = 4.0 * static_cast<double>(kernelSize() * groupInputs() * lanes);
   // Each channel block reads its own part of the image once.
-  work.inputBytesPerImage = 4.0 * static_cast<double>(planeSize() * step);
-  work.flopsPerPosition = 2.0 * static_cast<double>(groupInputs() * lanes * step);
-  work.bandRows = shape.bandRows;
+  work.inputBytesPerImage = 4.0 * static_cast<double>(planeSize());
+  work.flopsPerPosition = 2.0 * static_cast<double>(groupInputs() * lanes);
   return work;
 }
 
@@ -241,9 +237,10 @@ void NarrowGroupConvolution::emit(OpBuilder &builder, Location loc, Value input,
                                   const ConvolutionInputFn &compute) const {
   LoopBuilder loops(builder, loc, lanes);
   tasks.forEachTask(loops, begin, end, [&](const PlanePhase &phase, const TaskRange &task) {
-    Value first = loops.mul(task.channelTile, step);
-    Value last = loops.min(loops.add(first, step), loops.index(channelBlocks));
-    emitBlocks(loops, phase, task, first, last, input, packedWeight, scratch, epilogue, compute);
+    Value inputBlock = loops.div(task.channelTile, blocksPerInputBlock());
+    Value x = computed ? computed->emit(loops, phase, task, inputBlock, scratch, compute)
+                       : inputOf(loops, task.image, input, inputBlock);
+    emitBlock(loops, phase, task, task.channelTile, x, packedWeight, epilogue);
   });
 }
 
@@ -251,31 +248,21 @@ void NarrowGroupConvolution::emitRegion(OpBuilder &builder, Location loc, Value 
                                         Value scratch, const ConvolutionRegion &region,
                                         const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const {
   LoopBuilder loops(builder, loc, lanes);
-  const PlanePhase &phase = tasks.planePhases().front();
-  TaskRange task = TaskRange::ofRegion(loops, phase, region);
+  auto emitPhases = [&](Value block, Value x) {
+    for (const PlanePhase &phase : tasks.planePhases())
+      emitBlock(loops, phase, TaskRange::ofRegion(loops, phase, region), block, x, packedWeight, epilogue);
+  };
   Value end = loops.min(region.blocks.end, loops.index(channelBlocks));
   loops.loop(region.blocks.begin, end, step, [&](Value first) {
-    Value last = loops.min(loops.add(first, step), end);
-    emitBlocks(loops, phase, task, first, last, input, packedWeight, scratch, epilogue, compute);
-  });
-}
-
-/// Output blocks [first, end), at most `step` of them: so many share one computation of the input.
-void NarrowGroupConvolution::emitBlocks(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task,
-                                        Value first, Value end, Value input, Value packedWeight,
-                                        Value scratch, const EpilogueFn &epilogue,
-                                        const ConvolutionInputFn &compute) const {
-  if (step == 1) {
     Value inputBlock = loops.div(first, blocksPerInputBlock());
-    Value x = computed ? computed->emit(loops, phase, task, inputBlock, scratch, compute)
-                       : inputOf(loops, task.image, input, inputBlock);
-    emitBlock(loops, phase, task, first, x, packedWeight, epilogue);
-    return;
-  }
-  Value x = computed->emit(loops, phase, task, first, scratch, compute);
-  loops.loop(first, end, 1, [&](Value block) {
-    Value offset = loops.mul(loops.sub(block, first), computed->blockStride());
-    emitBlock(loops, phase, task, block, loops.at(x, offset), packedWeight, epilogue);
+    if (!computed || step == 1)
+      return emitPhases(first, computed ? computed->emitBand(loops, region, inputBlock, scratch, compute)
+                                        : inputOf(loops, region.image, input, inputBlock));
+    // So many blocks share one computation of the input.
+    Value x = computed->emitBand(loops, region, first, scratch, compute);
+    loops.loop(first, loops.min(loops.add(first, step), end), 1, [&](Value block) {
+      emitPhases(block, loops.at(x, loops.mul(loops.sub(block, first), computed->blockStride())));
+    });
   });
 }
 

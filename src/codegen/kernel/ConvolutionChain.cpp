@@ -65,7 +65,7 @@ SmallVector<Link> findChain(KernelBody &body, const KernelMemory &memory) {
       break;
     Operation *anchor = behind.front();
     bool isLast = chain.empty();
-    bool isSupported = isa<tk::ConvOp, tk::WindowOp>(anchor) || (isLast && isa<tk::ConvTransposeOp>(anchor));
+    bool isSupported = isa<tk::ConvOp, tk::ConvTransposeOp, tk::WindowOp>(anchor);
     if (behind.size() > 1 || !isSupported || !isFloatPlane(anchor) || !readInPlace(wanted, anchor))
       return {};
     if (!isLast && wanted.front().getType() != anchor->getResult(0).getType())
@@ -81,6 +81,29 @@ SmallVector<Link> findChain(KernelBody &body, const KernelMemory &memory) {
   return chain.size() == heavy.size() ? chain : SmallVector<Link>();
 }
 
+/// Results of the last convolution as tasks: bands of rows, by channels where each channel block computes its
+/// own part of the input.
+struct BandTasks {
+  int64_t images = 1, rows = 1, bandRows = 1;
+  int64_t blocks = 1, stepBlocks = 1; ///< channel blocks, and how many of them a task computes
+
+  int64_t bands() const { return (rows + bandRows - 1) / bandRows; }
+  int64_t steps() const { return (blocks + stepBlocks - 1) / stepBlocks; }
+  int64_t count() const { return images * bands() * steps(); }
+  /// What task `number` computes.
+  ConvolutionRegion regionOf(LoopBuilder &loops, Value number) const {
+    Value first = loops.mul(loops.rem(number, steps()), stepBlocks);
+    Value band = loops.div(number, steps());
+    Value begin = loops.mul(loops.rem(band, bands()), bandRows);
+    ConvolutionRegion region;
+    region.image = loops.div(band, bands());
+    region.images = images;
+    region.blocks = {first, loops.min(loops.add(first, stepBlocks), loops.index(blocks)), blocks};
+    region.spatial = {{begin, loops.min(loops.add(begin, bandRows), loops.index(rows)), rows}};
+    return region;
+  }
+};
+
 /// Chooses the bands and plans each convolution for them.
 class ChainPlanner {
 public:
@@ -94,23 +117,26 @@ public:
     if (!chooseSteps())
       return false;
     auto type = tk::tensorType(chain.back().anchor->getResult(0));
-    int64_t rows = type.getDimSize(2), previous = 0;
-    for (int64_t bands = 1; bands <= rows; ++bands) {
-      int64_t bandRows = (rows + bands - 1) / bands;
-      if (bandRows == previous)
+    bands.images = type.getDimSize(0);
+    bands.rows = type.getDimSize(2);
+    bands.blocks = (type.getDimSize(1) + target.lanes() - 1) / target.lanes();
+    for (int64_t count = 1; count <= bands.rows; ++count) {
+      int64_t bandRows = (bands.rows + count - 1) / count;
+      if (count > 1 && bandRows == bands.bandRows)
         continue;
-      previous = bandRows;
+      bands.bandRows = bandRows;
       if (!planBands(bandRows))
         return false;
-      bandCount = bands * type.getDimSize(0);
-      if (scratchBytes() <= target.l2Bytes / 2 && chain.back().plan->taskCount() >= enoughTasks)
+      // All blocks read what the last one has computed once, unless each has its own.
+      bands.stepBlocks = std::min(chain.back().plan->blocksAtOnce(), bands.blocks);
+      if (scratchBytes() <= target.l2Bytes / 2 && bands.count() >= enoughTasks)
         return true;
     }
     return scratchBytes() <= target.l2Bytes / 2;
   }
 
+  const BandTasks &tasks() const { return bands; }
   ArrayRef<Link> links() const { return chain; }
-  int64_t bands() const { return bandCount; } ///< of all images
   int64_t scratchBytes() const { return scratchElements * static_cast<int64_t>(sizeof(float)); }
 
 private:
@@ -124,7 +150,6 @@ private:
       llvm::consumeError(shape.takeError());
       return nullptr;
     }
-    shape->isInner = number + 1 < chain.size();
     shape->bandRows = bandRows;
     shape->inputBlocks = inputBlocks[number];
     auto plan = ConvolutionPlan::create(*shape, target);
@@ -171,7 +196,8 @@ private:
   SmallVector<int64_t> inputBlocks;
   const KernelMemory &memory;
   const TargetDescription &target;
-  int64_t scratchElements = 0, bandCount = 1;
+  int64_t scratchElements = 0;
+  BandTasks bands;
 };
 
 /// What puts `input`, which depends on the accumulators of `inner`, into a region.
@@ -224,14 +250,15 @@ std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const Kerne
   SmallVector<Link> links(planner.links());
   KernelStrategy strategy;
   strategy.kind = "convolution";
-  strategy.tasks = links.back().plan->taskCount();
+  const BandTasks tasks = planner.tasks();
+  strategy.tasks = tasks.count();
   strategy.scratchBytes = planner.scratchBytes();
   strategy.anchors.resize(links.size());
   double repeats = 1;
   for (size_t i = links.size(); i-- > 0;) {
     const Link &link = links[i];
     strategy.anchors[i] = {repeats, repeats * link.plan->inputRepeats(),
-                           static_cast<double>(planner.bands())};
+                           static_cast<double>(tasks.images * tasks.bands())};
     repeats = strategy.anchors[i].inputRepeats;
     if (!link.operands.weight)
       continue;
@@ -244,10 +271,14 @@ std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const Kerne
   if (!links.front().operands.input)
     strategy.accesses = vectorsComputed(links.front().input(), repeats, target) *
                         loadsOfVector(body, memory, links.front().input(), 1, target.lanes());
-  strategy.emit = [links](KernelContext &k) {
+  strategy.emit = [links, tasks](KernelContext &k) {
     const Link &last = links.back();
-    last.plan->emit(k.builder, k.loc, Value(), last.weightPointer(k), k.scratch, k.begin, k.end,
-                    epilogueFor(k, last.anchor, last.operands), inputOf(k, links, links.size() - 1));
+    LoopBuilder loops(k.builder, k.loc, k.lanes());
+    loops.loop(k.begin, k.end, 1, [&](Value task) {
+      last.plan->emitRegion(k.builder, k.loc, Value(), last.weightPointer(k), k.scratch,
+                            tasks.regionOf(loops, task), epilogueFor(k, last.anchor, last.operands),
+                            inputOf(k, links, links.size() - 1));
+    });
   };
   return strategy;
 }

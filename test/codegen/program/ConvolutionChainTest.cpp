@@ -83,6 +83,22 @@ public:
     }
     return *this;
   }
+  /// A transposed convolution.
+  Chain &transposed(int64_t out, int64_t kernel, int64_t stride, int64_t pad, bool depthwise = false) {
+    std::string before = type(), number = std::to_string(layers++), w = "%w" + number;
+    int64_t group = depthwise ? shape[1] : 1;
+    std::vector<int64_t> weight{shape[1], out / group, kernel, kernel};
+    body += constant(w, weight);
+    shape = {shape[0], out, (shape[2] - 1) * stride + kernel - 2 * pad,
+             (shape[3] - 1) * stride + kernel - 2 * pad};
+    body +=
+        llvm::formatv("%c{0} = tk.conv_transpose {1}, {2} {{strides = array<i64: {3}, {3}>, dilations = "
+                      "array<i64: 1, 1>, pads_low = array<i64: {4}, {4}>, pads_high = array<i64: {4}, {4}>, "
+                      "output_padding = array<i64: 0, 0>, group = {5} : i64} : ({6}, {7}) -> {8}\n",
+                      number, name, w, stride, pad, group, before, typeOf(weight), type());
+    name = "%c" + number;
+    return *this;
+  }
   /// A window, "max" or "sum", over the value in hand.
   Chain &pool(const std::string &kind, int64_t kernel, int64_t stride, int64_t low, int64_t high) {
     std::string before = type(), number = std::to_string(layers++);
@@ -247,6 +263,33 @@ TEST(ConvolutionChain, ImageOfThreeChannels) {
                  .add(depthwise(32, 3, 1, "relu6"))
                  .add(pointwise(16))
                  .function());
+}
+
+TEST(ConvolutionChain, TransposedConvolutions) {
+  for (auto [kernel, stride, pad] :
+       {std::array<int64_t, 3>{2, 2, 0}, {3, 2, 1}, {4, 2, 1}, {2, 3, 0}, {3, 1, 1}}) {
+    SCOPED_TRACE(std::to_string(kernel) + " by " + std::to_string(stride));
+    // As the last one, as the first one, and twice.
+    expectSame(
+        Chain({1, 24, 9, 11}).add(pointwise(40, "shift")).transposed(24, kernel, stride, pad).function());
+    expectSame(Chain({2, 24, 9, 11})
+                   .transposed(40, kernel, stride, pad)
+                   .activate("shift")
+                   .add(dense(24, 3))
+                   .function());
+    expectSame(Chain({1, 24, 6, 7})
+                   .add(dense(24, 3, 1, "relu6"))
+                   .transposed(24, kernel, stride, pad)
+                   .activate("shift")
+                   .transposed(16, kernel, stride, pad)
+                   .function());
+    expectSame(Chain({1, 24, 9, 11})
+                   .add(pointwise(40, "shift"))
+                   .transposed(40, kernel, stride, pad, true)
+                   .activate("relu6")
+                   .add(pointwise(24))
+                   .function());
+  }
 }
 
 TEST(ConvolutionChain, Pools) {
