@@ -88,13 +88,13 @@ static analysis::Traffic totals(mlir::ModuleOp module) {
   return traffic;
 }
 
-/// Adds the steps of a program up.
-static void addUp(llvm::ArrayRef<Prediction> steps, analysis::LevelTraffic &levels, double &seconds) {
+static analysis::LevelTraffic levelsOf(llvm::ArrayRef<Prediction> steps) {
+  analysis::LevelTraffic levels;
   for (const Prediction &step : steps) {
     levels += step.cost.traffic.times(step.calls);
     levels += step.cost.again.times(step.calls);
-    seconds += static_cast<double>(step.calls) * step.cost.seconds();
   }
+  return levels;
 }
 
 /// Names of the nodes on which the outputs depend.
@@ -208,11 +208,16 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
   explanation.target = partitioned->target;
   const int64_t threads = options.threads;
   std::vector<Prediction> steps = predictSteps(*partitioned->module, explanation.target, threads);
-  for (auto [group, step] : llvm::zip_equal(explanation.groups, steps))
+  for (auto [group, step] : llvm::zip_equal(explanation.groups, steps)) {
+    group.wave = step.wave;
     group.cost = step.cost, group.levels = step.cost.traffic, group.levels += step.cost.again;
-  addUp(steps, explanation.fusedLevels, explanation.fusedSeconds);
-  addUp(predictSteps(*unfused->module, explanation.target, threads), explanation.unfusedLevels,
-        explanation.unfusedSeconds);
+  }
+  explanation.waves = steps.empty() ? 0 : steps.back().wave + 1;
+  std::vector<Prediction> unfusedSteps = predictSteps(*unfused->module, explanation.target, threads);
+  explanation.fusedLevels = levelsOf(steps);
+  explanation.unfusedLevels = levelsOf(unfusedSteps);
+  explanation.fusedSeconds = predictedSeconds(steps, explanation.target, threads);
+  explanation.unfusedSeconds = predictedSeconds(unfusedSteps, explanation.target, threads);
   // Last: it takes the groups apart.
   explanation.graph = dissolveGroups(main, groups, nodes, explanation.decisions, explanation.target);
   for (const OperatorNode &node : explanation.graph.nodes) {

@@ -16,6 +16,7 @@ struct GroupReport {
   analysis::Traffic apart;            ///< the sum if each of its operators were a kernel
   analysis::LevelTraffic levels;      ///< by memory level, with what is read again and again
   analysis::LevelTraffic apartLevels; ///< the same if each of its operators were a kernel
+  size_t wave = 0;                    ///< groups of one number run at the same time, in one dispatch
   fusion::GroupCost cost;             ///< what the model expects of it, its traffic by memory level included
 };
 
@@ -23,6 +24,7 @@ struct GroupReport {
 struct Explanation {
   int64_t onnxNodes = 0;           ///< of the file, subgraphs included, Constant nodes not
   std::vector<GroupReport> groups; ///< in the order in which they run; bodies of control flow in place
+  size_t waves = 0;                ///< dispatches: groups, but for those that run beside others
   std::vector<Decision> decisions;
   std::vector<SearchReport> searches; ///< where rewrite-search changed the graph
   /// ONNX node -> "folded", "dead", "identity" or "merged into NAME", in the order of the file: every node

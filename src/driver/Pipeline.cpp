@@ -81,6 +81,7 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   passes.trustRules = options.trustRules;
   passes.forcedRewrites = options.forcedRewrites;
   passes.target = result.target;
+  passes.threads = options.threads;
   passes.fuel = options.fuel;
   passes.printAfterChange = options.printAfterChange;
   passes.timing = options.timing;

@@ -29,7 +29,7 @@ struct CompileOptions {
   std::string reproducerDirectory; ///< a fault of ours leaves tokamak-crash-*.mlir there; empty: nowhere
   std::function<void(const char *stage)> onStage;
   bool observed = false; ///< see codegen::CodegenOptions
-  int threads = 0;       ///< that predictions are for; 0: one a core
+  int threads = 0;       ///< that waves and predictions are for; 0: one a core
   bool predict = false;  ///< fill in `CompiledModel::predictions`
   std::string emit;      ///< "kernels", "llvm" or "asm": what `CompiledModel::emitted` shall hold
 };

@@ -87,6 +87,9 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   }
   // One region operation a group.
   add(createOutlineGroupsPass());
+  // Kernels that leave threads idle run beside others.
+  if (options.fusion == FusionMode::Full)
+    add(createScheduleWavesPass(options.threads, state));
 }
 
 /// Without it there are no kernels to emit.
@@ -189,6 +192,8 @@ struct TextOptions : PassPipelineOptions<TextOptions> {
                        llvm::cl::init(-1)};
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("passes to leave out")};
   ListOption<std::string> force{*this, "force-rewrite", llvm::cl::desc("as of the command")};
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("that run the program; 0: one a core"),
+                          llvm::cl::init(0)};
   Option<std::string> targetCpu{*this, "target-cpu", llvm::cl::desc("as of the command"),
                                 llvm::cl::init("native")};
   Option<std::string> targetDescription{*this, "target-description", llvm::cl::desc("as of the command")};
@@ -211,6 +216,7 @@ void tokamak::registerAllPasses() {
         PipelineOptions pipeline;
         pipeline.fusion = options.fusion;
         pipeline.disabledPasses = {options.disable.begin(), options.disable.end()};
+        pipeline.threads = options.threads;
         pipeline.forcedRewrites = {options.force.begin(), options.force.end()};
         auto state = std::make_shared<PassState>();
         state->target = std::move(*target);

@@ -29,6 +29,7 @@ struct PipelineOptions {
   /// those that pay; without any there is no search. `full` only.
   std::vector<std::string> forcedRewrites;
   std::optional<TargetDescription> target; ///< what costs are modelled for; unset: this machine
+  int64_t threads = 0;                     ///< that run the program; 0: one a core of the target
   int64_t fuel = -1;                       ///< applied rewrites and merges at most; negative: no limit
   bool printAfterChange = false;           ///< the graph, on standard error, after each pass that changed it
   bool timing = false;                     ///< a table of times on standard error

@@ -47,6 +47,10 @@ std::unique_ptr<mlir::Pass> createMergeOutputsPass(PassStatePtr state = nullptr)
 std::unique_ptr<mlir::Pass> createRecomputeProducersPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeAnchorsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createOutlineGroupsPass();
+/// `threads`: that run the program; 0 for one a core of the target.
+std::unique_ptr<mlir::Pass> createScheduleWavesPass(int64_t threads, PassStatePtr state);
+/// With the threads of its own options, for tokamak-opt.
+std::unique_ptr<mlir::Pass> createScheduleWavesPass();
 std::unique_ptr<mlir::Pass> createPrintPostDominatorTreePass();
 
 /// Makes all passes known to tokamak-opt's `--pass-pipeline`, and the whole pipeline as

@@ -123,6 +123,12 @@ def MergeAnchors : Tk_Pass<"merge-anchors", "MergeAnchors"> {
 def OutlineGroups : Tk_Pass<"outline-groups", "OutlineGroups"> {
   let summary = "Turns each group, and each operator without one, into a tk.fusion region.";
 }
+def ScheduleWaves : Tk_Pass<"schedule-waves", "ScheduleWaves"> {
+  let summary = "Puts kernels that do not depend on each other into waves, each one dispatch, where threads would idle "
+                "(--fusion full).";
+  let constructor = "::tokamak::createScheduleWavesPass()";
+  let options = [Option<"threads", "threads", "int64_t", "0", "that run the program; 0: one a core of the target">];
+}
 
 //===--------------------------------------------------------------------------------------------------------===//
 // For the developer's tool

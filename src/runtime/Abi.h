@@ -35,6 +35,19 @@ typedef void (*TkKernelFn)(void *const *buffers, int64_t begin, int64_t end, voi
  * == 1) and returns when they are done. */
 void tk_parallel_for(TkContext *context, TkKernelFn kernel, void *const *buffers, int64_t tasks);
 
+/* One kernel among those of a wave. `pieces` is how many parts it is cut into: its tasks where it is worth
+ * sharing among threads, or 1. */
+typedef struct TkWaveKernel {
+  TkKernelFn kernel;
+  void *const *buffers;
+  int64_t tasks, pieces;
+} TkWaveKernel;
+
+/* Runs all tasks of `count` kernels that do not depend on each other, in one dispatch, and returns when all
+ * are done. Threads take the kernels' pieces in the order given, so those whose pieces take longest come
+ * first. */
+void tk_parallel_wave(TkContext *context, const TkWaveKernel *kernels, int64_t count);
+
 /* An opaque operator. The order of `ints` and `floats` is documented at each function in Library.h. Returns
  * 0, or an error code (see tk_library_error) where the data makes the operator undefined (an index out of
  * range). */

@@ -47,11 +47,11 @@ struct Worker {
   pthread_t thread;
 };
 
+/// A wave: its kernels' pieces are numbered through, kernel by kernel.
 struct Job {
   TkContext *context;
-  TkKernelFn kernel;
-  void *const *buffers;
-  int64_t tasks;
+  const TkWaveKernel *kernels;
+  int64_t count;
 };
 
 } // namespace
@@ -65,7 +65,7 @@ struct TkPool {
   std::atomic<uint32_t> callerParked{0};
   std::atomic<bool> busy{false};
   Job job{};                                // written by the caller while the job is closed and empty
-  alignas(64) std::atomic<int64_t> next{0}; // the first task that nobody took
+  alignas(64) std::atomic<int64_t> next{0}; // the first piece that nobody took
   alignas(64) int threads = 1;
   pid_t owner = 0;
   Worker *workers = nullptr;
@@ -80,17 +80,32 @@ char *scratchOf(const TkContext &context, int index) {
   return context.scratch ? context.scratch + static_cast<size_t>(index) * context.scratch_stride : nullptr;
 }
 
-/// Takes blocks of tasks until none is left. Blocks shrink as the work runs out (guided self-scheduling:
-/// Polychronopoulos and Kuck, 1987): few atomic operations, and nobody waits long for the last block.
+void runPieces(const TkWaveKernel &kernel, int64_t begin, int64_t end, void *scratch) {
+  if (kernel.pieces == kernel.tasks)
+    kernel.kernel(kernel.buffers, begin, end, scratch);
+  else
+    kernel.kernel(kernel.buffers, 0, kernel.tasks, scratch); // in one piece
+}
+
+/// Takes blocks of pieces until none is left. Blocks of a kernel shrink as its work runs out (guided
+/// self-scheduling: Polychronopoulos and Kuck, 1987): few atomic operations, and nobody waits long for the
+/// last block.
 void runBlocks(TkPool &pool, const Job &job, int index) {
   char *scratch = scratchOf(*job.context, index);
+  int64_t first = 0; // piece of the kernel in hand
   int64_t begin = pool.next.load(std::memory_order_relaxed);
-  while (begin < job.tasks) {
-    int64_t block = (job.tasks - begin) / (2 * pool.threads);
+  for (const TkWaveKernel *kernel = job.kernels; kernel != job.kernels + job.count;) {
+    int64_t behind = first + kernel->pieces;
+    if (begin >= behind) {
+      first = behind;
+      ++kernel;
+      continue;
+    }
+    int64_t block = (behind - begin) / (2 * pool.threads);
     int64_t end = begin + (block > 1 ? block : 1);
     if (!pool.next.compare_exchange_weak(begin, end, std::memory_order_relaxed))
       continue;
-    job.kernel(job.buffers, begin, end, scratch);
+    runPieces(*kernel, begin - first, end - first, scratch);
     begin = pool.next.load(std::memory_order_relaxed);
   }
 }
@@ -225,16 +240,26 @@ void tk_pool_destroy(TkPool *pool) {
 int tk_pool_threads(const TkPool *pool) { return pool ? pool->threads : 1; }
 
 void tk_parallel_for(TkContext *context, TkKernelFn kernel, void *const *buffers, int64_t tasks) {
-  if (tasks <= 0)
+  TkWaveKernel only = {kernel, buffers, tasks, tasks};
+  tk_parallel_wave(context, &only, 1);
+}
+
+void tk_parallel_wave(TkContext *context, const TkWaveKernel *kernels, int64_t count) {
+  int64_t pieces = 0;
+  for (int64_t i = 0; i < count; ++i)
+    pieces += kernels[i].pieces;
+  if (pieces <= 0)
     return;
   TkPool *pool = context->pool;
   // Another caller's job, or this thread's own (a nested call), keeps the pool busy.
-  if (!pool || pool->threads == 1 || tasks == 1 || pool->busy.exchange(true, std::memory_order_acquire)) {
+  if (!pool || pool->threads == 1 || pieces == 1 || pool->busy.exchange(true, std::memory_order_acquire)) {
     bool nested = currentWorker && currentWorker->pool == pool;
-    kernel(buffers, 0, tasks, scratchOf(*context, nested ? currentWorker->index : 0));
+    char *scratch = scratchOf(*context, nested ? currentWorker->index : 0);
+    for (int64_t i = 0; i < count; ++i)
+      kernels[i].kernel(kernels[i].buffers, 0, kernels[i].tasks, scratch);
     return;
   }
-  pool->job = {context, kernel, buffers, tasks};
+  pool->job = {context, kernels, count};
   pool->next.store(0, std::memory_order_relaxed);
   pool->state.store(openBit, std::memory_order_release);
   announce(*pool);

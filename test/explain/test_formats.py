@@ -121,6 +121,26 @@ class Formats(Explain):
         self.page(models.control_flow())
         self.dot(models.control_flow())
 
+    def test_waves(self):
+        """Two kernels that do not depend on each other run at once; the third one waits for both."""
+        nodes = [("Softmax", ["x"], ["a"], "left"), ("Softmax", ["w"], ["b"], "right"),
+                 ("MatMul", ["a", "b"], ["y"], "product")]
+        model = models.model(nodes, ["x", "w"], ["y"], (160, 160))
+        with open(self.path("two.json"), "w") as file:
+            file.write('{"cores": 2, "dispatch_us": 1}')
+        options = ("--target-cpu", "x86-64-v3", "--target-description", "two.json")
+        data = json.loads(self.explain(model, "json", *options))
+        waves = {group["nodes"][0]: group["wave"] for group in data["groups"]}
+        self.assertEqual(waves, {"left": 0, "right": 0, "product": 1})
+        self.assertEqual(data["waves"], 2)
+        text = self.explain(model, "text", *options)
+        self.assertIn("3 kernels in 2 dispatches", text)
+        self.assertEqual(text.count("in one wave with"), 2)
+        self.assertIn("wave 0;", self.explain(model, "dot", *options))
+        one = json.loads(self.explain(model, "json", *options, "--disable-pass", "schedule-waves"))
+        self.assertEqual([group["wave"] for group in one["groups"]], [0, 1, 2])
+        self.assertGreater(one["modelled_ms"]["fused"], data["modelled_ms"]["fused"])
+
     def test_dot(self):
         nodes, edges = self.dot(models.branches())
         self.assertEqual((len(nodes), len(edges)), (9, 9))

@@ -170,6 +170,88 @@ TEST(ThreadPool, PoolsComeAndGo) {
   }
 }
 
+/// A wave of kernels that count visits; every third one is in one piece.
+struct CountedWave {
+  explicit CountedWave(const std::vector<int64_t> &tasks) : visits(tasks.size()), buffers(tasks.size()) {
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      visits[i].resize(static_cast<size_t>(tasks[i]));
+      buffers[i] = visits[i].data();
+      kernels.push_back({countVisits, &buffers[i], tasks[i], i % 3 == 1 ? 1 : tasks[i]});
+    }
+  }
+  void runOn(TkContext &context) {
+    tk_parallel_wave(&context, kernels.data(), static_cast<int64_t>(kernels.size()));
+  }
+  void expectVisits(int times) const {
+    for (const std::vector<int> &kernel : visits)
+      for (int count : kernel)
+        ASSERT_EQ(count, times);
+  }
+  std::vector<std::vector<int>> visits;
+  std::vector<void *> buffers;
+  std::vector<TkWaveKernel> kernels;
+};
+
+TEST(ThreadPool, WaveRunsEachTaskOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    TkPool *pool = tk_pool_create(threads);
+    OwnedContext run(pool);
+    for (const std::vector<int64_t> &tasks : std::vector<std::vector<int64_t>>{
+             {}, {5}, {1, 1}, {100, 3, 1, 7}, {1, 1, 1, 1, 1, 1}, {4097, 1000, 2}}) {
+      CountedWave wave(tasks);
+      wave.runOn(run.context);
+      wave.expectVisits(1);
+    }
+    tk_pool_destroy(pool);
+  }
+}
+
+TEST(ThreadPool, WavesAndKernelsInTurns) {
+  TkPool *pool = tk_pool_create(3);
+  OwnedContext run(pool);
+  CountedWave wave({17, 40, 1, 64, 3, 2});
+  for (int i = 0; i < 2000; ++i) {
+    wave.runOn(run.context);
+    expectEachOnce(run.context, i % 17);
+  }
+  wave.expectVisits(2000);
+  tk_pool_destroy(pool);
+}
+
+TEST(ThreadPool, WaveOfSingleTasksTakesAllThreads) {
+  TkPool *pool = tk_pool_create(2);
+  OwnedContext run(pool);
+  // Each kernel waits for the other one, which only another thread can run.
+  std::atomic<int> arrived{0};
+  void *buffers[] = {&arrived};
+  auto meet = [](void *const *operands, int64_t, int64_t, void *) {
+    auto &count = *static_cast<std::atomic<int> *>(operands[0]);
+    count.fetch_add(1);
+    while (count.load() < 2)
+      std::this_thread::yield();
+  };
+  TkWaveKernel kernels[] = {{meet, buffers, 5, 1}, {meet, buffers, 1, 1}};
+  tk_parallel_wave(&run.context, kernels, 2);
+  EXPECT_EQ(arrived.load(), 2);
+  tk_pool_destroy(pool);
+}
+
+TEST(ThreadPool, WavesOfSeveralCallers) {
+  TkPool *pool = tk_pool_create(3);
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c)
+    callers.emplace_back([pool, c] {
+      OwnedContext run(pool);
+      CountedWave wave({1 + c, 30, 2, 9 * c + 1});
+      for (int i = 0; i < 300; ++i)
+        wave.runOn(run.context);
+      wave.expectVisits(300);
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  tk_pool_destroy(pool);
+}
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define UNDER_THREAD_SANITIZER

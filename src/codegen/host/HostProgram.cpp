@@ -1,6 +1,7 @@
 //===- HostProgram.cpp - the schedule as code
 //-----------------------------------------------------------------===//
 #include "codegen/host/HostProgram.h"
+#include "analysis/WaveMembers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -135,7 +136,12 @@ void HostProgram::emit(ModuleOp module, const std::string &symbol, std::vector<O
 }
 
 void HostProgram::emitBlock(Block &block) {
+  const Operation *done = nullptr; // the last one of the wave in hand
   for (Operation &op : block.without_terminator()) {
+    if (done) {
+      done = &op == done ? nullptr : done;
+      continue;
+    }
     if (isa<tk::ConstantOp, tk::ReshapeOp>(op))
       continue;
     if (views.isView(&op))
@@ -149,12 +155,17 @@ void HostProgram::emitBlock(Block &block) {
       emitLoop(loop);
       continue;
     }
-    if (auto group = dyn_cast<tk::FusionOp>(op))
+    SmallVector<Operation *> wave = analysis::waveFrom(&op);
+    if (wave.size() > 1) {
+      emitWave(wave);
+      done = wave.back();
+    } else if (auto group = dyn_cast<tk::FusionOp>(op)) {
       emitGroup(group);
-    else
+    } else {
       emitLibraryCall(&op);
+    }
     if (observed)
-      observe(&op);
+      llvm::for_each(wave, [&](Operation *member) { observe(member); });
   }
 }
 
@@ -179,24 +190,22 @@ void HostProgram::observe(Operation *op) {
   Value observer = b.create<LLVM::AddressOfOp>(loc, pointer(), observerSymbol);
   auto number = static_cast<int64_t>(observed->size());
   b.create<LLVM::CallOp>(loc, TypeRange{}, observeSymbol,
-                         ValueRange{observer, constant(number), pointerTable(addresses)});
+                         ValueRange{observer, constant(number), wordTable(addresses)});
   observed->push_back(std::move(step));
 }
 
-Value HostProgram::pointerTable(ArrayRef<Value> pointers) {
-  Value table = slots(static_cast<int64_t>(pointers.size()), 8);
-  for (auto [i, address] : llvm::enumerate(pointers)) {
+Value HostProgram::wordTable(ArrayRef<Value> words) {
+  Value table = slots(static_cast<int64_t>(words.size()), 8);
+  for (auto [i, word] : llvm::enumerate(words)) {
     Value slot = b.create<LLVM::GEPOp>(loc, pointer(), pointer(), table,
                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    b.create<LLVM::StoreOp>(loc, address, slot);
+    b.create<LLVM::StoreOp>(loc, word, slot);
   }
   return table;
 }
 
-void HostProgram::emitGroup(tk::FusionOp group) {
+Value HostProgram::buffersOf(tk::FusionOp group) {
   const EmittedKernel &kernel = *kernels.lookup(group);
-  if (kernel.tasks == 0)
-    return;
   SmallVector<Value> buffers;
   for (auto [i, input] : llvm::enumerate(group.getInputs())) {
     auto value = viewedValue(input).getDefiningOp<tk::ConstantOp>();
@@ -212,11 +221,23 @@ void HostProgram::emitGroup(tk::FusionOp group) {
     buffers.push_back(addressIn({Place::Kind::Weights, weights.add(tensor)}));
   for (Value result : group.getResults())
     buffers.push_back(addressOf(result));
-  Value table = pointerTable(buffers);
-  Type none = LLVM::LLVMVoidType::get(b.getContext()), i64 = b.getI64Type();
-  declare(kernel.symbol, none, {pointer(), i64, i64, pointer()});
+  return wordTable(buffers);
+}
+
+void HostProgram::declareKernel(const EmittedKernel &kernel) {
+  declare(kernel.symbol, LLVM::LLVMVoidType::get(b.getContext()),
+          {pointer(), b.getI64Type(), b.getI64Type(), pointer()});
+}
+
+void HostProgram::emitGroup(tk::FusionOp group) {
+  const EmittedKernel &kernel = *kernels.lookup(group);
+  if (kernel.tasks == 0)
+    return;
+  Value table = buffersOf(group);
+  declareKernel(kernel);
   if (kernel.parallel) {
-    declare("tk_parallel_for", none, {pointer(), pointer(), pointer(), i64});
+    declare("tk_parallel_for", LLVM::LLVMVoidType::get(b.getContext()),
+            {pointer(), pointer(), pointer(), b.getI64Type()});
     Value address = b.create<LLVM::AddressOfOp>(loc, pointer(), kernel.symbol);
     b.create<LLVM::CallOp>(loc, TypeRange{}, "tk_parallel_for",
                            ValueRange{context, address, table, constant(kernel.tasks)});
@@ -224,6 +245,24 @@ void HostProgram::emitGroup(tk::FusionOp group) {
   }
   b.create<LLVM::CallOp>(loc, TypeRange{}, kernel.symbol,
                          ValueRange{table, constant(0), constant(kernel.tasks), scratch});
+}
+
+void HostProgram::emitWave(ArrayRef<Operation *> groups) {
+  SmallVector<Value> words; // TkWaveKernel { kernel, buffers, tasks, pieces } each
+  for (Operation *group : groups) {
+    const EmittedKernel &kernel = *kernels.lookup(group);
+    if (kernel.tasks == 0)
+      continue;
+    declareKernel(kernel);
+    words.append({b.create<LLVM::AddressOfOp>(loc, pointer(), kernel.symbol),
+                  buffersOf(cast<tk::FusionOp>(group)), constant(kernel.tasks),
+                  constant(kernel.parallel ? kernel.tasks : 1)});
+  }
+  declare("tk_parallel_wave", LLVM::LLVMVoidType::get(b.getContext()),
+          {pointer(), pointer(), b.getI64Type()});
+  const auto count = static_cast<int64_t>(words.size() / 4);
+  b.create<LLVM::CallOp>(loc, TypeRange{}, "tk_parallel_wave",
+                         ValueRange{context, wordTable(words), constant(count)});
 }
 
 /// An array of TkBuffer { data, dtype, rank, dims }.

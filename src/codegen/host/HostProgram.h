@@ -26,6 +26,11 @@ public:
 private:
   void emitBlock(mlir::Block &block);
   void emitGroup(tk::FusionOp group);
+  /// Kernels that run at the same time, in one dispatch.
+  void emitWave(mlir::ArrayRef<mlir::Operation *> groups);
+  /// The addresses of the group's buffers, as its kernel takes them.
+  mlir::Value buffersOf(tk::FusionOp group);
+  void declareKernel(const EmittedKernel &kernel);
   void emitLibraryCall(mlir::Operation *op);
   /// Shows the values of the step `op`, which has just run, to the observer.
   void observe(mlir::Operation *op);
@@ -37,7 +42,7 @@ private:
   void copy(mlir::Value to, mlir::Value from, mlir::Value tensor);
   mlir::Value offset(mlir::Value base, int64_t bytes);
   mlir::Value constant(int64_t value, unsigned bits = 64);
-  mlir::Value pointerTable(llvm::ArrayRef<mlir::Value> pointers); ///< on the stack
+  mlir::Value wordTable(llvm::ArrayRef<mlir::Value> words); ///< pointers and i64, on the stack
   mlir::Value slots(int64_t count, int64_t bytes);                ///< stack memory, allocated once at entry
   void declare(llvm::StringRef name, mlir::Type result, mlir::ArrayRef<mlir::Type> arguments);
   mlir::Value globalInts(llvm::ArrayRef<int64_t> values);

@@ -1,6 +1,7 @@
 //===- MemoryPlan.cpp - where each value of the program lies
 //----------------------------------------------===//
 #include "codegen/host/MemoryPlan.h"
+#include "analysis/WaveMembers.h"
 #include <algorithm>
 
 namespace tokamak::codegen {
@@ -28,14 +29,19 @@ std::optional<int64_t> outputOf(func::FuncOp program, Value value) {
 
 } // namespace
 
-/// Positions in the order of execution; an operation with regions spans those inside.
+/// Positions in the order of execution; an operation with regions spans those inside. The kernels of a wave
+/// have one position, so what one of them reads or writes is no place for what another one writes.
 void MemoryPlan::number(Block &block) {
   for (Operation &op : block) {
+    if (positions.contains(&op))
+      continue;
     int64_t first = nextPosition++;
     if (isa<tk::IfOp, tk::LoopOp>(op))
       for (Region &region : op.getRegions())
         number(region.front());
-    positions[&op] = {first, nextPosition++};
+    const std::pair<int64_t, int64_t> position = {first, nextPosition++};
+    for (Operation *member : analysis::waveFrom(&op))
+      positions[member] = position;
   }
 }
 

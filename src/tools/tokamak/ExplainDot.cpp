@@ -99,9 +99,9 @@ std::string explanationDot(const std::string &model, const Explanation &explanat
     size_t id = static_cast<size_t>(group.id);
     if (members[id].empty())
       continue;
-    std::string numbers =
-        fmt::format("reads {}, writes {}, weights {}", bytesText(group.traffic.bytesRead),
-                    bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
+    std::string numbers = fmt::format(
+        "wave {}; reads {}, writes {}, weights {}", group.wave, bytesText(group.traffic.bytesRead),
+        bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
     dot += fmt::format("  subgraph cluster_{} {{\n    style=\"filled,rounded\";\n    color={};\n    "
                        "fillcolor={};\n    fontsize=9;\n    label={};\n    tooltip={};\n",
                        id, colour(id, 0.6, 0.6), colour(id, 0.08, 1),

@@ -1,5 +1,6 @@
 //===- ExplainFormats.cpp - an explanation as text and as JSON ---------------------------------===//
 #include "ExplainFormats.h"
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -47,10 +48,23 @@ static std::string levelTotals(const char *title, const LevelTraffic &levels, do
   return text + fmt::format("{:>12.3f}\n", seconds * 1e3);
 }
 
+/// Groups that run at the same time as `group`; they stand side by side.
+static std::vector<int64_t> besides(const GroupReport &group, const std::vector<GroupReport> &groups) {
+  std::vector<int64_t> others;
+  auto inWave = [&](const GroupReport &other) { return other.wave == group.wave; };
+  auto self = groups.begin() + group.id;
+  auto first = std::find_if_not(std::make_reverse_iterator(self), groups.rend(), inWave).base();
+  auto end = std::find_if_not(self, groups.end(), inWave);
+  for (auto other = first; other != end; ++other)
+    if (other != self)
+      others.push_back(other->id);
+  return others;
+}
+
 std::string explanationText(const std::string &model, const std::string &fusion,
                             const Explanation &explanation) {
-  std::string text = fmt::format("{}: {} nodes as {} kernels (fusion {})\n\n", model, explanation.onnxNodes,
-                                 explanation.groups.size(), fusion);
+  std::string text = fmt::format("{}: {} nodes as {} kernels in {} dispatches (fusion {})\n\n", model,
+                                 explanation.onnxNodes, explanation.groups.size(), explanation.waves, fusion);
   text += fmt::format("  {:<10}{:>8}{:>12}{:>12}{:>12}{:>12}\n", "", "kernels", "read", "written", "weights",
                       "GFLOP");
   text += totalsLine("unfused", explanation.unfused) + totalsLine("fused", explanation.fused);
@@ -69,6 +83,8 @@ std::string explanationText(const std::string &model, const std::string &fusion,
     text += fmt::format("        {} -> {}; reads {}, writes {}, weights {}\n", fmt::join(group.inputs, ", "),
                         fmt::join(group.outputs, ", "), bytesText(group.traffic.bytesRead),
                         bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
+    if (std::vector<int64_t> others = besides(group, explanation.groups); !others.empty())
+      text += fmt::format("        in one wave with {}\n", fmt::join(others, ", "));
     text += fmt::format("        modelled {:.1f} us; {}; apart {}\n", group.cost.seconds() * 1e6,
                         levelsText(group.levels), levelsText(group.apartLevels));
   }
@@ -166,11 +182,13 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
   json["model"] = model;
   json["fusion"] = fusion;
   json["nodes"] = explanation.onnxNodes;
+  json["waves"] = explanation.waves;
   json["groups"] = ordered_json::array();
   for (const GroupReport &group : explanation.groups) {
     json["groups"].push_back({{"id", group.id},
                               {"kernel", group.kernel},
                               {"kind", group.kind},
+                              {"wave", group.wave},
                               {"nodes", group.nodes},
                               {"inputs", group.inputs},
                               {"outputs", group.outputs},

@@ -82,7 +82,7 @@ function overview() {
   }
   const removed = Object.entries(data.removed);
   return [
-    make("p", {}, `${counted(data.nodes, "ONNX node")} run as ${counted(groups.length, "kernel")} (fusion ${data.fusion}).`),
+    make("p", {}, `${counted(data.nodes, "ONNX node")} run as ${counted(groups.length, "kernel")} in ${data.waves} dispatches (fusion ${data.fusion}).`),
     make("h2", {}, "Totals of one run"), comparison(data.totals.unfused, data.totals.fused, ["", "unfused", "fused"]),
     make("p", { class: "muted" }, "A model of memory traffic: each kernel reads its operands and writes its results once."),
     make("h2", {}, "Decisions by reason"),
@@ -95,7 +95,7 @@ function overview() {
 }
 
 const moved = (traffic) => traffic.bytes_read + traffic.bytes_written + traffic.weight_bytes;
-const columns = [["group", (g) => g.id], ["nodes", (g) => g.members.length], ["apart", (g) => moved(g.apart)],
+const columns = [["group", (g) => g.id], ["wave", (g) => -g.wave], ["nodes", (g) => g.members.length], ["apart", (g) => moved(g.apart)],
   ["fused", moved], ["saved", (g) => moved(g.apart) - moved(g)], ["flops", (g) => g.flops]];
 let sortedBy = 0;
 
@@ -107,7 +107,7 @@ function groupList() {
   const rows = [...groups].sort((a, b) => (sortedBy ? key(b) - key(a) : key(a) - key(b)));
   const words = "Bytes moved if each operator were a kernel (apart), and by the group as one kernel (fused).";
   return [make("p", { class: "muted" }, words), longTable(head, rows, (g) => make("tr", {},
-    make("td", {}, groupLink(g.id)), number(String(g.members.length)), number(bytes(moved(g.apart))),
+    make("td", {}, groupLink(g.id)), number(String(g.wave)), number(String(g.members.length)), number(bytes(moved(g.apart))),
     number(bytes(moved(g))), number(bytes(moved(g.apart) - moved(g))), number(flops(g.flops))))];
 }
 
@@ -181,6 +181,9 @@ function groupDetails(g) {
   const reasonOf = (edge) => (edge.decision === null ? "" : ` ${data.decisions[edge.decision].reason}`);
   const parts = [make("h2", {}, swatch(g), `${g} ${group.kernel}`),
     make("p", {}, `${counted(group.members.length, "operator")}; largest kind: ${group.kind}`)];
+  const others = groups.filter((other) => other.wave === group.wave && other !== group);
+  if (others.length)
+    parts.push(make("p", {}, "Runs in one wave with ", ...others.flatMap((other, i) => [i ? ", " : "", groupLink(other.id)])));
   if (group.members.length > 1)
     parts.push(make("button", { onclick: () => toggle(g) }, view.collapsed.has(g) ? "Expand" : "Collapse"));
   parts.push(make("h2", {}, "Bytes and flops"), comparison(group.apart, { ...group, kernels: 1 }, ["", "apart", "fused"]),
