@@ -230,9 +230,9 @@ func.func @branch(%x: tensor<128x128xf32>, %c: tensor<i1>) -> tensor<128x128xf32
 // The body of a loop has its waves; what it carries is read and written in turns.
 // CHECK-LABEL: func.func @loop
 // CHECK: tk.loop
-// CHECK: tk.fusion "a"
-// CHECK: {tk.wave = 0 : i64}
 // CHECK: tk.fusion "b"
+// CHECK: {tk.wave = 0 : i64}
+// CHECK: tk.fusion "a"
 // CHECK: {tk.wave = 0 : i64}
 // CHECK: return
 func.func @loop(%x: tensor<128x128xf32>, %y: tensor<128x128xf32>) -> (tensor<128x128xf32>, tensor<128x128xf32>) {

@@ -34,7 +34,8 @@ codegen::CompiledProgram compiled(const std::string &text) {
 
 void expectSame(const std::string &text) {
   for (const char *cpu : {"native", "x86-64-v3"})
-    EXPECT_EQ(differenceFromReference({.text = text, .exact = true, .cpu = cpu, .fusion = FusionMode::None}),
+    EXPECT_EQ(differenceFromReference(
+                  ProgramCase{.text = text, .exact = true, .cpu = cpu, .fusion = FusionMode::None}),
               "")
         << cpu;
 }
