@@ -32,8 +32,8 @@ namespace {
 constexpr size_t mostMembers = 16, mostCandidates = 32;
 /// How far ahead of its place a kernel may run: ways to it are searched.
 constexpr size_t farthest = 512;
-/// A kernel joins where that saves this part of the time it takes alone.
-constexpr double leastGain = 0.10;
+/// A kernel joins where that saves this part of the time that it, or the wave so far, takes alone.
+constexpr double leastGain = 0.05;
 /// More bytes than at the worst before that may be alive: a part of those, and in any case this part of the
 /// second level, where values that are kept longer do no harm.
 constexpr double mostGrowth = 1.0 / 32, mostOfLevel = 1.0 / 4;
@@ -188,7 +188,8 @@ private:
         wave.push_back(*nodes[it->first].work);
         const double together = timeOf(wave), gain = seconds + it->second - together;
         wave.pop_back();
-        if (gain > bestGain && gain >= leastGain * it->second && fits(seed, it->first, kept))
+        if (gain > bestGain && gain >= leastGain * std::min(seconds, it->second) &&
+            fits(seed, it->first, kept))
           best = it, bestGain = gain, bestSeconds = together;
       }
       if (best == candidates.end())

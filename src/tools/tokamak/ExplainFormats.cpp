@@ -63,8 +63,9 @@ static std::vector<int64_t> besides(const GroupReport &group, const std::vector<
 
 std::string explanationText(const std::string &model, const std::string &fusion,
                             const Explanation &explanation) {
-  std::string text = fmt::format("{}: {} nodes as {} kernels in {} dispatches (fusion {})\n\n", model,
-                                 explanation.onnxNodes, explanation.groups.size(), explanation.waves, fusion);
+  std::string text =
+      fmt::format("{}: {} nodes as {} kernels in {} dispatch{} (fusion {})\n\n", model, explanation.onnxNodes,
+                  explanation.groups.size(), explanation.waves, explanation.waves == 1 ? "" : "es", fusion);
   text += fmt::format("  {:<10}{:>8}{:>12}{:>12}{:>12}{:>12}\n", "", "kernels", "read", "written", "weights",
                       "GFLOP");
   text += totalsLine("unfused", explanation.unfused) + totalsLine("fused", explanation.fused);

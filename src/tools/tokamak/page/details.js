@@ -82,7 +82,7 @@ function overview() {
   }
   const removed = Object.entries(data.removed);
   return [
-    make("p", {}, `${counted(data.nodes, "ONNX node")} run as ${counted(groups.length, "kernel")} in ${data.waves} dispatches (fusion ${data.fusion}).`),
+    make("p", {}, `${counted(data.nodes, "ONNX node")} run as ${counted(groups.length, "kernel")} in ${data.waves} dispatch${data.waves === 1 ? "" : "es"} (fusion ${data.fusion}).`),
     make("h2", {}, "Totals of one run"), comparison(data.totals.unfused, data.totals.fused, ["", "unfused", "fused"]),
     make("p", { class: "muted" }, "A model of memory traffic: each kernel reads its operands and writes its results once."),
     make("h2", {}, "Decisions by reason"),
