@@ -36,7 +36,7 @@ using ObserveFn = void (*)(void *observer, int64_t observed, const void *const *
 inline constexpr const char *observeSymbol = "tk_observe", *observerSymbol = "tk_observer";
 
 /// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`.
-/// The objects refer to each other, to the runtime library (tk_parallel_for, tk_lib_*) and to libm, to
+/// The objects refer to each other, to the runtime library (tk_parallel_*, tk_lib_*) and to libm, to
 /// nothing else.
 struct CompiledProgram {
   std::vector<std::string> objects; ///< relocatable ELF objects, to be linked together
