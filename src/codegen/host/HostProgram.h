@@ -43,7 +43,7 @@ private:
   mlir::Value offset(mlir::Value base, int64_t bytes);
   mlir::Value constant(int64_t value, unsigned bits = 64);
   mlir::Value wordTable(llvm::ArrayRef<mlir::Value> words); ///< pointers and i64, on the stack
-  mlir::Value slots(int64_t count, int64_t bytes);                ///< stack memory, allocated once at entry
+  mlir::Value slots(int64_t count, int64_t bytes);          ///< stack memory, allocated once at entry
   void declare(llvm::StringRef name, mlir::Type result, mlir::ArrayRef<mlir::Type> arguments);
   mlir::Value globalInts(llvm::ArrayRef<int64_t> values);
   mlir::Value globalDoubles(llvm::ArrayRef<double> values);
