@@ -152,7 +152,7 @@ private:
       if (taken.contains(*next))
         break;
       if (!mayLink(path.back(), *next)) {
-        if (holdsAnchor(*next))
+        if (holdsAnchor(path.back()) && holdsAnchor(*next))
           note(path.back(), *next, {Reason::SecondAnchor, ""});
         break;
       }

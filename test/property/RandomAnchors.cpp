@@ -87,11 +87,14 @@ void RandomGraph::softmax() {
   Value x = value([](Value v) {
     return isFloat(typeOf(v)) && tk::tensorType(v).getRank() > 0 && tk::tensorType(v).getNumElements() > 0;
   });
-  if (!x || domain == Domain::Special)
-    return;
+  if (x && domain != Domain::Special)
+    softmaxOf(x);
+}
+
+Value RandomGraph::softmaxOf(Value x) {
   x = clamp(x, -8, 8);
   if (!x)
-    return;
+    return x;
   DataType type = typeOf(x);
   int64_t axis = chance(60) ? tk::tensorType(x).getRank() - 1 : pick(0, tk::tensorType(x).getRank() - 1);
   auto along = [&](StringRef name, Value v, tk::ReduceKind kind) {
@@ -103,7 +106,8 @@ void RandomGraph::softmax() {
   Value result = emit("div", {e, along("reduce", e, tk::ReduceKind::Sum)});
   double count = static_cast<double>(shapeOf(x)[axis]);
   double rounding = roundingError(type);
-  add(result,
+  return add(
+      result,
       {0, 1, 4 * boundsOf(x).error + 2e-5 * (type != DataType::Float64) + (count + 24) * rounding, false});
 }
 
@@ -128,13 +132,20 @@ void RandomGraph::matMul() {
                      : partner(type, right);
   if (!y)
     return;
+  multiply(x, y, transposeLhs, transposeRhs);
+}
+
+Value RandomGraph::multiply(Value x, Value y, bool transposeLhs, bool transposeRhs) {
+  DataType type = typeOf(x);
+  auto depth = static_cast<double>(shapeOf(x)[shapeOf(x).size() - (transposeLhs ? 2 : 1)]);
   Bounds a = boundsOf(x), c = boundsOf(y);
   double ma = a.magnitude(), mc = c.magnitude(), most = ma * mc;
   Attributes attributes{flag("transpose_lhs", transposeLhs), flag("transpose_rhs", transposeRhs)};
-  add(emit("matmul", {x, y}, attributes),
-      isFloat(type) ? sumBounds(type, static_cast<double>(depth), most, -most, most,
-                                ma * c.error + mc * a.error + a.error * c.error, a.integral && c.integral)
-                    : anything());
+  return add(emit("matmul", {x, y}, attributes),
+             isFloat(type)
+                 ? sumBounds(type, depth, most, -most, most, ma * c.error + mc * a.error + a.error * c.error,
+                             a.integral && c.integral)
+                 : anything());
 }
 
 void RandomGraph::convolution() {

@@ -129,8 +129,11 @@ private:
   void normalization();
   void convolutionChain();
   void anchorChain();
+  void productChain();
   void siblings();
   mlir::Value convolve(mlir::Value x, int64_t channels, int64_t kernel);
+  mlir::Value multiply(mlir::Value x, mlir::Value y, bool transposeLhs, bool transposeRhs);
+  mlir::Value softmaxOf(mlir::Value x);
   /// Any of them; `anchors`, `opaque`: also the heavy ones, also those that no kernel holds.
   void anyOperator(bool anchors, bool opaque);
   void finish();

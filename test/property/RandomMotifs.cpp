@@ -403,6 +403,67 @@ void RandomGraph::anchorChain() {
     arithmetic("add", x, first);
 }
 
+/// Matrix products that each read the one before, as attention, perceptrons and the cells of recurrent
+/// networks do: operands cut from columns and moved, scores normalised, gates added and multiplied.
+void RandomGraph::productChain() {
+  if (isolated || domain == Domain::Special)
+    return;
+  const int64_t heads = pick(1, 3), width = oneOf<int64_t>({1, 3, 8, 17}), parts = pick(1, 3);
+  Shape rows = chance(50) ? Shape{pick(1, 9)} : Shape{pick(1, 2), pick(1, 9)};
+  auto with = [](Shape shape, std::initializer_list<int64_t> more) {
+    shape.append(more.begin(), more.end());
+    return shape;
+  };
+  Value x = fresh(DataType::Float32, with(rows, {pick(1, 6)}), -2, 2, true);
+  const size_t before = visible.size();
+  auto weights = [&](Value v, int64_t columns) {
+    return fresh(DataType::Float32, {shapeOf(v).back(), columns}, -2, 2, true);
+  };
+  Value wide = multiply(x, weights(x, parts * heads * width), false, false);
+  if (wide && chance(50))
+    wide = arithmetic("add", wide, fresh(DataType::Float32, {parts * heads * width}, -2, 2, true));
+  if (!wide)
+    return;
+  auto part = [&](Value v, int64_t number, int64_t size) -> Value {
+    const size_t axis = shapeOf(v).size() - 1;
+    Shape starts(axis + 1, 0), sizes(shapeOf(v)), steps(axis + 1, 1);
+    starts[axis] = number * size, sizes[axis] = size;
+    return add(emit("slice", v, {ints("starts", starts), ints("sizes", sizes), ints("steps", steps)}),
+               boundsOf(v));
+  };
+  if (chance(40)) { // gates
+    Value sum = part(wide, 0, heads * width);
+    for (int64_t i = 1; i < parts && sum; ++i)
+      if (Value gate = part(wide, i, heads * width))
+        sum = arithmetic(oneOf({"add", "mul", "max"}),
+                         chance(30) ? arithmetic("max", gate, scalar(typeOf(gate), 0)) : gate, sum);
+    x = sum;
+  } else {
+    auto head = [&](int64_t number) -> Value {
+      Value v = part(wide, number % parts, heads * width);
+      if (!v)
+        return v;
+      Bounds known = boundsOf(v);
+      v = add(emit("reshape", v, {ints("shape", with(rows, {heads, width}))}), known);
+      Shape order(rows.size() + 2);
+      std::iota(order.begin(), order.end(), 0);
+      std::swap(order[rows.size()], order[rows.size() - 1]);
+      return v ? add(emit("transpose", v, {ints("permutation", order)}), known) : v;
+    };
+    Value q = head(0), k = head(1), v = head(2);
+    Value scores = q && k && v ? multiply(q, k, false, true) : Value();
+    if (scores && chance(70))
+      scores = softmaxOf(scores);
+    x = scores ? multiply(scores, v, false, false) : Value();
+  }
+  if (x && chance(50))
+    x = multiply(x, weights(x, pick(1, 20)), false, false);
+  if (x && chance(80)) { // nobody else reads what is between
+    visible.resize(before);
+    visible.push_back(x);
+  }
+}
+
 /// Convolutions, or products, of one value: joined, added or used apart; a convolution that takes a part of
 /// another one's channels.
 void RandomGraph::siblings() {
