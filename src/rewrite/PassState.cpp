@@ -2,6 +2,7 @@
 #include "rewrite/PassState.h"
 #include "ir/Tk.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -20,11 +21,11 @@ bool Fuel::take(llvm::StringRef what, Location loc) {
 }
 
 void RemovedLog::note(Location loc, llvm::StringRef reason, llvm::StringRef into) {
-  // An operation that nodes were merged into names them all, and so do constants that were made with it: what
-  // was merged is not folded with these.
+  // An operation that nodes were merged into names them too, and so do constants that were made with it. What
+  // was noted as merged follows the fate of the operation; it is not folded with the constants.
   bool isOwn = true;
   for (const tk::OnnxNode &node : tk::onnxNodes(loc)) {
-    bool isKnown = !isOwn && reason == "folded" && mergedNodes.contains(node.name);
+    bool isKnown = !isOwn && mergedNodes.contains(node.name);
     isOwn = false;
     if (node.name.empty() || node.name == into || isKnown)
       continue;
@@ -51,17 +52,26 @@ std::vector<std::pair<std::string, std::string>> RemovedLog::removedFrom(ModuleO
   llvm::StringMap<const Entry *> last;
   for (const Entry &entry : entries)
     last[entry.node] = &entry;
-  // What a node was merged into may have met its own fate since.
-  auto fateOf = [&](const Entry *entry) {
-    // A bound, since merges may form a ring through nodes that consist of several operations.
-    for (size_t steps = 0; steps < entries.size() && !entry->into.empty() && !alive.contains(entry->into);
-         ++steps) {
-      auto next = last.find(entry->into);
+  // What a node was merged into may have met its own fate since. Each entry is followed once.
+  llvm::DenseMap<const Entry *, const Entry *> ends;
+  auto endOf = [&](const Entry *entry) {
+    llvm::SmallVector<const Entry *> way;
+    // Merges may form a ring through nodes that consist of several operations: it ends where it began.
+    while (ends.try_emplace(entry, entry).second) {
+      way.push_back(entry);
+      auto next = entry->into.empty() || alive.contains(entry->into) ? last.end() : last.find(entry->into);
       if (next == last.end())
         break;
       entry = next->second;
     }
-    return entry->into.empty() ? entry->reason : "merged into " + entry->into;
+    const Entry *end = ends.lookup(entry);
+    for (const Entry *passed : way)
+      ends[passed] = end;
+    return end;
+  };
+  auto fateOf = [&](const Entry *entry) {
+    const Entry *end = endOf(entry);
+    return end->into.empty() ? end->reason : "merged into " + end->into;
   };
 
   std::vector<std::pair<std::string, std::string>> result;
@@ -74,5 +84,11 @@ std::vector<std::pair<std::string, std::string>> RemovedLog::removedFrom(ModuleO
 }
 
 Location tokamak::mergeLocations(Location first, Location second) {
-  return FusedLoc::get(first.getContext(), {first, second});
+  // In a chain of n merges all names would be n^2. Those left out are in the log of what was removed.
+  constexpr size_t mostLocations = 32;
+  Location merged = FusedLoc::get(first.getContext(), {first, second});
+  auto fused = llvm::dyn_cast<FusedLoc>(merged);
+  if (!fused || fused.getLocations().size() <= mostLocations)
+    return merged;
+  return FusedLoc::get(first.getContext(), fused.getLocations().take_front(mostLocations));
 }

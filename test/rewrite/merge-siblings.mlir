@@ -231,3 +231,53 @@ func.func @other_inputs(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8
   %1 = tk.matmul %y, %wb : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// The value in front of one activation is a result as well: it stays, a slice of its own.
+// CHECK-LABEL: func.func @visible_before_activation
+// CHECK: %[[R:.*]] = tk.conv
+// CHECK-DAG: %[[M:.*]] = tk.max %[[R]]
+// CHECK-DAG: %[[V:.*]] = tk.slice %[[R]] {{.*}}starts = array<i64: 0, 0, 0, 0>
+// CHECK-DAG: %[[A:.*]] = tk.slice %[[M]] {{.*}}starts = array<i64: 0, 0, 0, 0>
+// CHECK-DAG: %[[B:.*]] = tk.slice %[[M]] {{.*}}starts = array<i64: 0, 8, 0, 0>
+// CHECK: return %[[V]], %[[A]], %[[B]]
+func.func @visible_before_activation(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<4.0> : tensor<8x8x1x1xf32>
+  %z = tk.constant dense<0.0> : tensor<f32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.max %0, %z : (tensor<1x8x6x6xf32>, tensor<f32>) -> tensor<1x8x6x6xf32>
+  %2 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %3 = tk.max %2, %z : (tensor<1x8x6x6xf32>, tensor<f32>) -> tensor<1x8x6x6xf32>
+  return %0, %1, %3 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: an epilogue that reads the other sibling. Done on the whole, it would depend on itself.
+// CHECK-LABEL: func.func @epilogue_reads_the_sibling
+// CHECK: %[[R:.*]] = tk.conv
+// CHECK-DAG: %[[A:.*]] = tk.slice %[[R]] {{.*}}starts = array<i64: 0, 0, 0, 0>
+// CHECK-DAG: %[[B:.*]] = tk.slice %[[R]] {{.*}}starts = array<i64: 0, 8, 0, 0>
+// CHECK: %[[S:.*]] = tk.add %[[A]], %arg1
+// CHECK: %[[T:.*]] = tk.add %[[B]], %[[S]]
+// CHECK: return %[[S]], %[[T]]
+func.func @epilogue_reads_the_sibling(%x: tensor<1x8x6x6xf32>, %y: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<4.0> : tensor<8x8x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.add %0, %y : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %2 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %3 = tk.add %2, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %1, %3 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: where there is no image there is nothing to gain.
+// CHECK-LABEL: func.func @no_images
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @no_images(%x: tensor<0x8x6x6xf32>) -> (tensor<0x8x6x6xf32>, tensor<0x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<4.0> : tensor<8x8x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<0x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<0x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<0x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<0x8x6x6xf32>
+  return %0, %1 : tensor<0x8x6x6xf32>, tensor<0x8x6x6xf32>
+}

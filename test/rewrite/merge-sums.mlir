@@ -180,3 +180,45 @@ func.func @difference(%x: tensor<1x4x6x6xf32>, %y: tensor<1x2x6x6xf32>) -> (tens
   %2 = tk.sub %0, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
   return %2 : tensor<1x8x6x6xf32>
 }
+
+// Never: a summand that the other one depends on. One anchor of both would wait for itself.
+// CHECK-LABEL: func.func @dependent_summands
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.concat
+// CHECK: return
+func.func @dependent_summands(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<4.0> : tensor<8x8x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %0, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %2 = tk.add %0, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// Never: a summand that is broadcast, read at another index than the sum is written.
+// CHECK-LABEL: func.func @broadcast_summand
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.concat
+// CHECK: return
+func.func @broadcast_summand(%x: tensor<1x4x6x6xf32>, %y: tensor<1x2x1x1xf32>) -> (tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x1x1xf32>
+  %wb = tk.constant dense<4.0> : tensor<8x2x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %y, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x2x1x1xf32>, tensor<8x2x1x1xf32>) -> tensor<1x8x1x1xf32>
+  %2 = tk.add %0, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// Never: where there is no image there is nothing to gain.
+// CHECK-LABEL: func.func @no_images
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.concat
+// CHECK: return
+func.func @no_images(%x: tensor<0x4x6x6xf32>, %y: tensor<0x2x6x6xf32>) -> (tensor<0x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x1x1xf32>
+  %wb = tk.constant dense<4.0> : tensor<8x2x1x1xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<0x4x6x6xf32>, tensor<8x4x1x1xf32>) -> tensor<0x8x6x6xf32>
+  %1 = tk.conv %y, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<0x2x6x6xf32>, tensor<8x2x1x1xf32>) -> tensor<0x8x6x6xf32>
+  %2 = tk.add %0, %1 : (tensor<0x8x6x6xf32>, tensor<0x8x6x6xf32>) -> tensor<0x8x6x6xf32>
+  return %2 : tensor<0x8x6x6xf32>
+}
