@@ -77,8 +77,7 @@ inline PassStatePtr orFresh(PassStatePtr state) {
   return state ? std::move(state) : std::make_shared<PassState>();
 }
 
-/// `first` with the nodes of `second` behind it: an operation that does the work of both. Names the first few
-/// nodes where there are many.
+/// `first` with the nodes of `second` behind it: an operation that does the work of both.
 mlir::Location mergeLocations(mlir::Location first, mlir::Location second);
 
 } // namespace tokamak

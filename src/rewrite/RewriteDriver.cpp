@@ -122,7 +122,11 @@ private:
       }
   }
   void notifyOperationErased(Operation *op) override { erased.insert(op); }
-  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { erased.erase(op); }
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    erased.erase(op);
+    // Patterns of the dialect join locations, however many there are.
+    op->setLoc(mergeLocations(op->getLoc(), op->getLoc()));
+  }
 
   struct Rewriter : PatternRewriter {
     explicit Rewriter(MLIRContext *context) : PatternRewriter(context) {}
