@@ -2,6 +2,7 @@
 #include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/DenseConvolution.h"
 #include "codegen/anchors/NarrowGroupConvolution.h"
+#include "codegen/anchors/RowMajorDepthwise.h"
 #include "ir/Tk.h"
 
 using namespace mlir;
@@ -14,8 +15,10 @@ llvm::Expected<std::unique_ptr<ConvolutionPlan>> ConvolutionPlan::create(const C
   bool fillsVectors = outputs == lanes && (shape.inputBlock == 0 || shape.inChannelsPerGroup() % lanes == 0);
   bool hasNarrowGroups = shape.group > 1 && outputs <= lanes && !fillsVectors;
   hasNarrowGroups |= shape.window != ConvolutionShape::Window::None;
-  return hasNarrowGroups ? createNarrowGroupConvolution(shape, target)
-                         : createDenseConvolution(shape, target);
+  if (!hasNarrowGroups)
+    return createDenseConvolution(shape, target);
+  const bool isRowMajor = shape.inputBlock == 0 && shape.window == ConvolutionShape::Window::None;
+  return isRowMajor ? createRowMajorDepthwise(shape, target) : createNarrowGroupConvolution(shape, target);
 }
 
 /// The extents, and the attributes that all operators of the kind have; the last axes of the shape are the

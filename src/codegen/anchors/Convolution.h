@@ -16,7 +16,7 @@ class Operation;
 namespace tokamak::codegen {
 
 /// How one convolution (or transposed convolution) is computed: tile sizes, weight packing, task count. Lanes
-/// run over output channels; the weights are packed when compiling. Float32 only.
+/// run over output channels, or over columns; the weights are packed when compiling. Float32 only.
 class ConvolutionPlan {
 public:
   virtual ~ConvolutionPlan() = default;
@@ -32,15 +32,17 @@ public:
                                                                  const TargetDescription &target);
   /// The weights (float32, in ONNX order) in the order that the kernel streams them.
   virtual Tensor pack(const Tensor &weight) const = 0;
+  /// False: over columns; the vector axis is then the last one.
+  virtual bool lanesAreChannels() const { return true; }
   virtual int64_t taskCount() const = 0;
   /// Bytes of scratch that a task needs (0: none).
   virtual int64_t scratchBytes() const { return 0; }
   /// How often an element of a computed input is computed, on average.
   virtual double inputRepeats() const { return 1; }
   /// Emits tasks [begin, end) (type index). Pointers are !llvm.ptr. Each output vector goes to `epilogue`
-  /// once, without the bias: axes before the vector axis are [n], behind it the spatial axes. Lanes beyond
-  /// `validLanes` hold anything. `compute` computes a part of the input where that is not in memory; `input`
-  /// is null then.
+  /// once, without the bias: axes before channels as the vector axis are [n], behind it the spatial axes.
+  /// Lanes beyond `validLanes` hold anything. `compute` computes a part of the input where that is not in
+  /// memory; `input` is null then.
   virtual void emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value packedWeight,
                     mlir::Value scratch, mlir::Value begin, mlir::Value end, const EpilogueFn &epilogue,
                     const ConvolutionInputFn &compute = nullptr) const = 0;

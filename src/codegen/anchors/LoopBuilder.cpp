@@ -64,10 +64,14 @@ Value LoopBuilder::load(Value pointer, int64_t offset) {
 }
 
 Value LoopBuilder::loadFirst(Value pointer, int64_t offset, int64_t valid) {
-  if (valid >= laneCount)
+  return loadLanes(pointer, offset, 0, valid);
+}
+
+Value LoopBuilder::loadLanes(Value pointer, int64_t offset, int64_t low, int64_t high) {
+  if (low <= 0 && high >= laneCount)
     return load(pointer, offset);
   SmallVector<bool> bits(laneCount, false);
-  std::fill_n(bits.begin(), valid, true);
+  std::fill(bits.begin() + low, bits.begin() + high, true);
   auto maskType = VectorType::get({laneCount}, builder.getI1Type());
   Value mask = builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(maskType, ArrayRef<bool>(bits)));
   return builder.create<LLVM::MaskedLoadOp>(loc, vectorType, at(pointer, offset), mask, zero(),

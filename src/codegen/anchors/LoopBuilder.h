@@ -43,6 +43,8 @@ public:
   mlir::Value load(mlir::Value pointer, int64_t offset = 0);
   /// The first `valid` elements (a static number); the other lanes are zero and are not read.
   mlir::Value loadFirst(mlir::Value pointer, int64_t offset, int64_t valid);
+  /// The elements [low, high) (static numbers) of a vector; the other lanes are zero and are not read.
+  mlir::Value loadLanes(mlir::Value pointer, int64_t offset, int64_t low, int64_t high);
   void store(mlir::Value vector, mlir::Value pointer, int64_t offset = 0);
   /// One element in every lane.
   mlir::Value broadcast(mlir::Value pointer, int64_t offset = 0);

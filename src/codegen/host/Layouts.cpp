@@ -1,14 +1,46 @@
 //===- Layouts.cpp - which values between kernels are channel-blocked
 //------------------------------------===//
 #include "codegen/host/Layouts.h"
+#include "analysis/PostDominatorTree.h"
 #include "codegen/anchors/Convolution.h"
+#include "mlir/IR/Iterators.h"
 
 namespace tokamak::codegen {
 
 using namespace mlir;
 
+namespace {
+
+/// Whether each element of the group's results follows from elements at the same place.
+bool isElementwise(tk::FusionOp group) {
+  return llvm::all_of(group.getBody().front().without_terminator(), [](Operation &op) {
+    return isa<tk::ConstantOp>(op) || analysis::kindOf(&op) <= FusionKind::Broadcast;
+  });
+}
+
+/// Values that elementwise groups alone read, on their way to where memory is row-major: to the caller, to a
+/// library function. A kernel that is only elementwise takes many times as long where it changes the layout.
+llvm::DenseSet<Value> valuesOnTheWayOut(func::FuncOp program) {
+  llvm::DenseSet<Value> onTheWay;
+  auto leadsOut = [&](Operation *user) {
+    auto group = dyn_cast<tk::FusionOp>(user);
+    return !group || (isElementwise(group) && llvm::all_of(group.getResults(), [&](Value result) {
+                        return onTheWay.contains(result);
+                      }));
+  };
+  program.walk<WalkOrder::PostOrder, ReverseIterator>([&](tk::FusionOp group) {
+    for (Value result : group.getResults())
+      if (llvm::all_of(result.getUsers(), leadsOut))
+        onTheWay.insert(result);
+  });
+  return onTheWay;
+}
+
+} // namespace
+
 LayoutAssignment::LayoutAssignment(func::FuncOp program, const TargetDescription &target) {
-  program.walk([&](tk::FusionOp group) { assign(group, target); });
+  const llvm::DenseSet<Value> onTheWayOut = valuesOnTheWayOut(program);
+  program.walk([&](tk::FusionOp group) { assign(group, onTheWayOut, target); });
 }
 
 namespace {
@@ -21,7 +53,8 @@ bool canBeBlocked(Value value, const TargetDescription &target) {
   return llvm::all_of(value.getUsers(), [](Operation *user) { return isa<tk::FusionOp>(user); });
 }
 
-/// The group's convolution with a register-tiled plan whose result has the shape of the group's.
+/// The group has a convolution whose register-tiled plan has channels as lanes, and its result the shape of
+/// the group's.
 bool writesBlocks(tk::FusionOp group, Value result, llvm::function_ref<Layout(Value)> layoutOf,
                   const TargetDescription &target) {
   bool found = false;
@@ -36,7 +69,7 @@ bool writesBlocks(tk::FusionOp group, Value result, llvm::function_ref<Layout(Va
       input = Layout();
     auto plan = ConvolutionPlan::create(op, input, target);
     if (plan)
-      found = true;
+      found |= (*plan)->lanesAreChannels();
     else
       llvm::consumeError(plan.takeError());
   });
@@ -45,12 +78,13 @@ bool writesBlocks(tk::FusionOp group, Value result, llvm::function_ref<Layout(Va
 
 } // namespace
 
-void LayoutAssignment::assign(tk::FusionOp group, const TargetDescription &target) {
+void LayoutAssignment::assign(tk::FusionOp group, const llvm::DenseSet<Value> &onTheWayOut,
+                              const TargetDescription &target) {
   bool movesChannels = false;
   group.getBody().walk(
       [&](Operation *op) { movesChannels |= isa<tk::TransposeOp, tk::ReshapeOp, tk::MatMulOp>(op); });
   for (Value result : group.getResults()) {
-    if (!canBeBlocked(result, target))
+    if (!canBeBlocked(result, target) || onTheWayOut.contains(result))
       continue;
     auto shape = tk::tensorType(result).getShape();
     bool follows = llvm::any_of(group.getInputs(), [&](Value input) {

@@ -21,7 +21,8 @@ public:
   void setPitch(mlir::Value value, int64_t elements) { layouts[value].pitch = elements; }
 
 private:
-  void assign(tk::FusionOp group, const TargetDescription &target);
+  void assign(tk::FusionOp group, const llvm::DenseSet<mlir::Value> &onTheWayOut,
+              const TargetDescription &target);
   llvm::DenseMap<mlir::Value, Layout> layouts;
 };
 

@@ -144,8 +144,7 @@ void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands
     place.index.push_back(at(axis, shape[place.index.size()]));
   int64_t vectorExtent = shape[place.index.size()], blocks = (vectorExtent + lanes - 1) / lanes;
   place.block = at(point.block, blocks);
-  Index channel = space.add(space.scale(place.block, lanes), e.laneIndex());
-  place.index.push_back(channel);
+  place.index.push_back(space.add(space.scale(place.block, lanes), e.laneIndex()));
   for (const PointIndex &axis : point.after)
     place.index.push_back(at(axis, shape[place.index.size()]));
   if (point.validLanes < lanes) {
@@ -156,7 +155,8 @@ void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands
   }
   Value accumulator = point.value;
   if (operands.bias)
-    accumulator = builder.create<arith::AddFOp>(loc, accumulator, e.element(*operands.bias, {channel}));
+    accumulator =
+        builder.create<arith::AddFOp>(loc, accumulator, e.element(*operands.bias, {place.index[1]}));
   // The plan has shown that every request is for this very element.
   e.bindSource(anchor->getResult(0), [accumulator](ArrayRef<Index>) { return accumulator; });
   use(e, place);
