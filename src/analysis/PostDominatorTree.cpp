@@ -2,6 +2,7 @@
 #include "analysis/PostDominatorTree.h"
 #include "ir/Tk.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 
@@ -47,6 +48,7 @@ std::optional<unsigned> PostDominatorTree::indexOf(Operation *op) const {
 
 void PostDominatorTree::connect() {
   for (Node &node : all) {
+    llvm::SmallDenseMap<unsigned, size_t, 4> known; // places in the list
     for (OpOperand &use : node.op->getUses()) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
       std::optional<unsigned> consumer = indexOf(user);
@@ -55,12 +57,11 @@ void PostDominatorTree::connect() {
         continue;
       }
       FusionKind kind = user == use.getOwner() ? edgeKindOf(use.get(), user) : kindOf(user);
-      auto *known =
-          llvm::find_if(node.consumers, [&](const Edge &edge) { return edge.consumer == *consumer; });
-      if (known != node.consumers.end())
-        known->kind = larger(known->kind, kind);
-      else
+      auto [place, isNew] = known.try_emplace(*consumer, node.consumers.size());
+      if (isNew)
         node.consumers.push_back({*consumer, kind});
+      else
+        node.consumers[place->second].kind = larger(node.consumers[place->second].kind, kind);
     }
     llvm::sort(node.consumers, [](const Edge &a, const Edge &b) { return a.consumer < b.consumer; });
   }

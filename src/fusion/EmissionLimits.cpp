@@ -39,6 +39,13 @@ bool fusion::reducesRows(Operation *op) {
   return kind == FusionKind::Reduction || (kind == FusionKind::Anchor && !holdsAnchorNest(op));
 }
 
+size_t fusion::plannedSize(llvm::ArrayRef<Operation *> members) {
+  size_t size = 0;
+  for (Operation *op : members)
+    size += std::max<size_t>(1, op->getNumOperands() / 2);
+  return size;
+}
+
 /// Whether reshaping keeps each element's row-major place among the axes that are longer than one.
 static bool onlyUnitDimensions(tk::ReshapeOp op) {
   auto longAxes = [](RankedTensorType type) {

@@ -23,4 +23,8 @@ bool holdsAnchorNest(mlir::Operation *op);
 /// Whether `op` reduces, itself or in its composite body (softmax, a norm), without being such a loop nest.
 bool reducesRows(mlir::Operation *op);
 
+/// How many operators these are to a planner: one that reads many values (a concatenation) counts as several,
+/// since its expression has a part for each.
+size_t plannedSize(llvm::ArrayRef<mlir::Operation *> members);
+
 } // namespace tokamak::fusion

@@ -66,7 +66,7 @@ private:
   }
 
   Refusal judge(GroupGraph::Node from, GroupGraph::Node to, std::string &detail) {
-    size_t size = groups.membersOf(from).size() + groups.membersOf(to).size();
+    size_t size = fusion::plannedSize(groups.membersOf(from)) + fusion::plannedSize(groups.membersOf(to));
     if (size > fusion::DominatorPartitioner::mostOperators)
       return {Reason::TooManyOperators, std::to_string(size) + " operators"};
     GroupGraph::Members members = groups.membersOfBoth(from, to);

@@ -161,7 +161,7 @@ private:
     auto members = groups.membersOf(reader.node);
     if (llvm::all_of(members, [](Operation *member) { return isa<tk::ReshapeOp>(member); }))
       return {Reason::NoGain, "a view costs nothing"};
-    size_t size = members.size() + slice.size();
+    size_t size = fusion::plannedSize(members) + fusion::plannedSize(slice);
     if (size > fusion::DominatorPartitioner::mostOperators)
       return {Reason::TooManyOperators, std::to_string(size) + " operators"};
 

@@ -13,6 +13,7 @@
 #include "rewrite/WeightedAnchor.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/bit.h"
 
 namespace tokamak {
@@ -30,10 +31,11 @@ using Family = llvm::SmallVector<WeightedAnchor, 4>;
 
 /// Whether operations outside of the family need its weights too: merging would keep them twice.
 bool sharesWeights(const Family &family) {
+  llvm::SmallPtrSet<Operation *, 8> inside;
+  for (const WeightedAnchor &member : family)
+    inside.insert(member.op);
   return llvm::any_of(family, [&](const WeightedAnchor &member) {
-    return llvm::any_of(member.weight.getUsers(), [&](Operation *user) {
-      return llvm::none_of(family, [&](const WeightedAnchor &other) { return other.op == user; });
-    });
+    return llvm::any_of(member.weight.getUsers(), [&](Operation *user) { return !inside.contains(user); });
   });
 }
 

@@ -70,6 +70,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // computed now. Only where asked: on the models that it changes, the gain is not measured beyond noise yet.
   if (options.fusion == FusionMode::Full && !options.forcedRewrites.empty()) {
     add(createRewriteSearchPass(options.forcedRewrites, state));
+    add(createSimplifySlicesPass(state)); // what was cut apart and is joined again
     add(createFoldConstantsPass(state));
     add(createEliminateDeadCodePass(state));
   }
