@@ -1,22 +1,9 @@
-"""ONNX files for the tests of explain, written without any package: protobuf's wire format is a few lines."""
+"""ONNX files for the tests of explain, written without any package."""
+import os
+import sys
 
-
-def varint(value):
-    result = b""
-    while True:
-        result += bytes([value & 0x7F | (0x80 if value > 0x7F else 0)])
-        value >>= 7
-        if not value:
-            return result
-
-
-def field(number, value):
-    """An integer, or bytes, or text."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "figures"))
+from onnx_model import field
 
 FLOAT, BOOL = 1, 9
 
