@@ -2,7 +2,7 @@
 import math
 from xml.sax.saxutils import escape
 
-COLOURS = ["#9aa5b1", "#4a90d9", "#e2733d", "#3a9d5d", "#8e5bb5", "#c2a83e"]
+COLOURS = ["#9aa5b1", "#4a90d9", "#e2733d", "#3a9d5d", "#8e5bb5", "#c2a83e", "#c94f7c", "#3fa7a7"]
 INK, GRID = "#27313b", "#dde2e7"
 
 

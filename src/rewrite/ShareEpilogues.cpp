@@ -4,6 +4,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "rewrite/WeightedAnchor.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace tokamak;
@@ -70,15 +71,16 @@ private:
   void tryShare(size_t number, Operation *first) {
     const llvm::SmallVector<Value> parts = divided[number].parts;
     llvm::SmallVector<Operation *> ops = {first};
+    llvm::SmallPtrSet<Operation *, 8> taken = {first};
     for (size_t i = 1; i < parts.size(); ++i) {
       auto users = parts[i].getUsers();
       auto found = llvm::find_if(users, [&](Operation *user) {
-        return !llvm::is_contained(ops, user) && isElementwiseOn(user, parts[i]) &&
-               isCounterpart(first, user, i);
+        return !taken.contains(user) && isElementwiseOn(user, parts[i]) && isCounterpart(first, user, i);
       });
       if (found == users.end())
         return;
       ops.push_back(*found);
+      taken.insert(*found);
     }
     std::optional<llvm::SmallVector<Value>> operands = joinedOperands(ops, parts);
     if (operands)
