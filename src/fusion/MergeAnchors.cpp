@@ -106,7 +106,7 @@ private:
     if (isNew) {
       GroupGraph::Members members = membersOf(path);
       known->second =
-          members.size() <= fusion::DominatorPartitioner::mostOperators &&
+          fusion::plannedSize(members) <= fusion::DominatorPartitioner::mostOperators &&
           fusion::canEmit(members, nullptr, fusion::AnchorLimit::Chain) &&
           codegen::estimateKernel(Candidate(members).group(), model.targetDescription()).isTiled();
     }
@@ -125,6 +125,7 @@ private:
   }
 
   /// Groups with anchors, besides `node`, that `reader` alone reads: the products of one cell of a network.
+  /// None where there are more than one kernel takes.
   Path siblingsOf(GroupGraph::Node node, GroupGraph::Node reader) const {
     Path siblings;
     for (Operation *op : groups.membersOf(reader))
@@ -133,8 +134,11 @@ private:
         auto producer = definition ? groups.nodeOf(definition) : std::nullopt;
         if (producer && *producer != node && *producer != reader && groups.isGroup(*producer) &&
             !taken.contains(*producer) && holdsAnchor(*producer) && onlyReader(*producer) == reader &&
-            !llvm::is_contained(siblings, *producer))
+            !llvm::is_contained(siblings, *producer)) {
           siblings.push_back(*producer);
+          if (siblings.size() + 2 > mostGroups)
+            return {};
+        }
       }
     return siblings;
   }
