@@ -42,7 +42,7 @@ bool fusion::reducesRows(Operation *op) {
 size_t fusion::plannedSize(llvm::ArrayRef<Operation *> members) {
   size_t size = 0;
   for (Operation *op : members)
-    size += std::max<size_t>(1, op->getNumOperands() / 2);
+    size += std::max<size_t>(op->getNumOperands(), 3) - 2;
   return size;
 }
 
