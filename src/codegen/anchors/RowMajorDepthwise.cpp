@@ -55,7 +55,7 @@ public:
   int64_t blocksAtOnce() const override { return 1; }
   void emitRegion(OpBuilder &, Location, Value, Value, Value, const ConvolutionRegion &, const EpilogueFn &,
                   const ConvolutionInputFn &) const override {
-    llvm_unreachable("there is no such plan for an inner convolution");
+    llvm_unreachable("there is no such plan for bands of rows");
   }
 
 private:
@@ -175,7 +175,7 @@ void RowMajorDepthwise::emit(OpBuilder &builder, Location loc, Value input, Valu
 
 llvm::Expected<std::unique_ptr<ConvolutionPlan>> createRowMajorDepthwise(const ConvolutionShape &shape,
                                                                          const TargetDescription &target) {
-  if (shape.isInner || shape.transposed || shape.inChannelsPerGroup() != 1 ||
+  if (shape.bandRows > 0 || shape.transposed || shape.inChannelsPerGroup() != 1 ||
       shape.outChannelsPerGroup() == 0 || shape.spatialRank > 2 || shape.strides[2] != 1)
     return llvm::createStringError("a row-major input, but no depthwise convolution of adjacent columns");
   auto plan = std::make_unique<RowMajorDepthwise>(shape, target);
