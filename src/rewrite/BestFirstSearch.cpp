@@ -58,8 +58,8 @@ struct SearchState {
 
 class Search {
 public:
-  Search(const TargetDescription &target, int64_t bound, IsAllowedFn isAllowed)
-      : target(target), bound(bound), isAllowed(isAllowed) {}
+  Search(const fusion::CostModel &model, int64_t bound, IsAllowedFn isAllowed)
+      : model(model), bound(bound), isAllowed(isAllowed) {}
 
   SearchResult run(ModuleOp start) {
     enter(start.clone(), {});
@@ -77,7 +77,7 @@ private:
   void enter(OwningOpRef<ModuleOp> module, std::vector<SearchStep> steps) {
     if (!seen.insert(printed(*module)).second)
       return;
-    const double cost = graphCost(*module, target);
+    const double cost = graphCost(*module, model);
     frontier.push({-cost, states.size()});
     states.push_back(std::make_unique<SearchState>(SearchState{std::move(module), cost, std::move(steps)}));
   }
@@ -103,7 +103,7 @@ private:
     }
   }
 
-  const TargetDescription &target;
+  const fusion::CostModel &model;
   int64_t bound;
   IsAllowedFn isAllowed;
   llvm::SmallVector<std::unique_ptr<SearchState>> states;
@@ -115,9 +115,9 @@ private:
 
 std::string rewrite::textOf(const GraphCopy &graph) { return printed(graph.module.get()); }
 
-SearchResult rewrite::searchRewrites(const GraphCopy &start, const TargetDescription &target, int64_t bound,
+SearchResult rewrite::searchRewrites(const GraphCopy &start, const fusion::CostModel &model, int64_t bound,
                                      IsAllowedFn isAllowed) {
-  return Search(target, bound, isAllowed).run(*start.module);
+  return Search(model, bound, isAllowed).run(*start.module);
 }
 
 std::vector<std::string> rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps,

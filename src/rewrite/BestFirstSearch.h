@@ -27,7 +27,7 @@ std::string textOf(const GraphCopy &graph);
 
 /// Best-first search from `start`: the cheapest state known is expanded first, until none is left or `bound`
 /// states have been modelled. `isAllowed` says which sites count.
-SearchResult searchRewrites(const GraphCopy &start, const TargetDescription &target, int64_t bound,
+SearchResult searchRewrites(const GraphCopy &start, const fusion::CostModel &model, int64_t bound,
                             IsAllowedFn isAllowed);
 
 /// Repeats the steps on the operations that `start` was copied from, and on the copy. Returns those that were

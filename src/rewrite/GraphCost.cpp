@@ -1,17 +1,12 @@
 //===- GraphCost.cpp - what a graph will cost once it is fused ---------------------------------------===//
 #include "rewrite/GraphCost.h"
-#include "analysis/Traffic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "rewrite/Passes.h"
 #include "rewrite/WeightedAnchor.h"
-#include <algorithm>
 
 using namespace mlir;
 using namespace tokamak;
-
-/// Operations from which a kernel is shared among threads, as the emitter does it.
-static constexpr int64_t parallelFlops = 100'000;
 
 /// Constants in place of what fold-constants makes of constants; their values do not matter here.
 static void foldToPlaceholders(Block &block) {
@@ -75,39 +70,54 @@ static bool isConcatView(tk::FusionOp group, tk::ConcatOp concat, const TargetDe
   return true;
 }
 
+/// Whether a result of `op` leaves the whole graph.
+static bool isReturned(Operation *op) {
+  for (OpOperand &use : op->getUses()) {
+    auto function = dyn_cast<func::FuncOp>(use.getOwner()->getParentOp());
+    if (function && isa<func::ReturnOp>(use.getOwner()) &&
+        function.getResultAttr(use.getOperandNumber(), rewrite::returnedAttribute))
+      return true;
+  }
+  return false;
+}
+
 /// Whether the group is no kernel: its result lies in the memory of its operand, or its operands in that of
 /// its result. The code generator decides so by layouts; this is what they will most likely be.
 static bool isView(Operation *op, const TargetDescription &target) {
   Operation *only = onlyOperation(op);
   if (auto slice = dyn_cast_or_null<tk::SliceOp>(only))
-    return isSliceView(slice, target);
+    return isSliceView(slice, target) && !isReturned(op);
   if (auto concat = dyn_cast_or_null<tk::ConcatOp>(only))
     return isConcatView(cast<tk::FusionOp>(op), concat, target);
   return false;
 }
 
-/// Bytes at a rate of their own each, so that a kernel of two costs no more than the two; arithmetic at the
-/// rate of good kernels; and one call. Activations have just been written; weights come from further away.
-static double secondsOf(Operation *op, const TargetDescription &target) {
-  analysis::Traffic traffic = analysis::trafficOf(op);
-  if (traffic.kernels == 0 || isView(op, target))
-    return 0;
-  auto rate = [&](MemoryLevel level) { return target.bandwidth[static_cast<size_t>(level)]; };
-  const double serial =
-      static_cast<double>(traffic.bytesRead + traffic.bytesWritten) / rate(MemoryLevel::L2) +
-      static_cast<double>(traffic.weightBytes) / rate(MemoryLevel::L3) +
-      static_cast<double>(traffic.flops) / (target.peakFlops * target.efficiency.denseConvolution);
-  const bool isParallel = traffic.flops > parallelFlops;
-  return isParallel ? serial / static_cast<double>(target.cores) + target.dispatchSeconds
-                    : serial + target.callSeconds;
+/// Elements that the group picks lane by lane out of channel blocks: slices that split a block, and those of
+/// which it writes rows. The model takes all values to be row-major.
+static double pickedElements(Operation *op, const TargetDescription &target) {
+  double elements = 0;
+  const bool writesRows = isReturned(op);
+  op->walk([&](tk::SliceOp slice) {
+    if (slice.getType().getRank() >= 3 && (writesRows || !isSliceView(slice, target)))
+      elements += static_cast<double>(slice.getType().getNumElements());
+  });
+  return elements;
 }
 
-double rewrite::graphCost(ModuleOp module, const TargetDescription &target) {
+static double secondsOf(Operation *op, const fusion::CostModel &model) {
+  const TargetDescription &target = model.targetDescription();
+  if (!isa<tk::FusionOp, tk::LibraryCallInterface>(op) || isView(op, target))
+    return 0;
+  constexpr double cyclesToPick = 3; // of one element, its address and its mask included
+  return model.group(op).seconds() + pickedElements(op, target) * cyclesToPick / target.clockHz;
+}
+
+double rewrite::graphCost(ModuleOp module, const fusion::CostModel &model) {
   OwningOpRef<ModuleOp> copy = module.clone();
   Block &block = copy->lookupSymbol<func::FuncOp>("main").getBody().front();
   foldToPlaceholders(block);
   auto state = std::make_shared<PassState>();
-  state->target = target;
+  state->target = model.targetDescription();
   PassManager passes(copy->getContext(), ModuleOp::getOperationName());
   passes.enableVerifier(false);
   passes.addPass(createPartitionDominatorPass(state));
@@ -116,6 +126,6 @@ double rewrite::graphCost(ModuleOp module, const TargetDescription &target) {
   assert(succeeded(result) && "the baseline's groups close no cycle");
   double seconds = 0;
   for (Operation &op : block)
-    seconds += secondsOf(&op, target);
+    seconds += secondsOf(&op, model);
   return seconds;
 }

@@ -137,6 +137,10 @@ GraphCopy rewrite::copyOperations(llvm::ArrayRef<Operation *> ops) {
       if (std::optional<double> bound = analysis::magnitudeBound(input))
         function.setArgAttr(number, analysis::boundAttribute, builder.getF64FloatAttr(*bound));
   }
+  for (auto [i, output] : llvm::enumerate(outputs))
+    if (llvm::any_of(output.getUsers(),
+                     [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }))
+      function.setResultAttr(static_cast<unsigned>(i), returnedAttribute, builder.getUnitAttr());
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
   mapping.map(inputs.getArrayRef(), function.getArguments());

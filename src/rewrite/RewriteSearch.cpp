@@ -5,6 +5,8 @@
 // change something. Contract: that of the rewrites taken; those that hold on finite values only are left out
 // where a value may be infinite, unless they are forced.
 #include "analysis/Blocks.h"
+#include "analysis/Traffic.h"
+#include "fusion/KernelDialects.h"
 #include "fusion/NodeNames.h"
 #include "rewrite/BestFirstSearch.h"
 #include "rewrite/Passes.h"
@@ -33,6 +35,11 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
     force = names;
   }
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    RewriteSearchBase::getDependentDialects(registry);
+    fusion::registerKernelDialects(registry);
+  }
+
   void runOnOperation() override {
     for (const std::string &name : force) {
       const CostedRewrite *rewrite = findCostedRewrite(name);
@@ -46,6 +53,10 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
       }
       forced.push_back(rewrite);
     }
+    int64_t weightBytes = 0;
+    getOperation()->walk([&](tk::ConstantOp weight) { weightBytes += analysis::tensorBytes(weight); });
+    model.emplace(state->target);
+    model->setProgramWeights(weightBytes);
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
       bool changed = true;
       for (int sweeps = 0; changed && sweeps < mostSweeps; ++sweeps) {
@@ -102,7 +113,7 @@ private:
     // Networks repeat themselves, and what is found in one place holds in all that look like it.
     auto [entry, isNew] = searched.try_emplace(textOf(copy));
     if (isNew)
-      entry->second = searchRewrites(copy, state->target, bound, isAllowedHere);
+      entry->second = searchRewrites(copy, *model, bound, isAllowedHere);
     const SearchResult &found = entry->second;
     // Less than half a call of a kernel is no gain that the model can tell from none.
     if (found.steps.empty() || found.secondsBefore - found.secondsAfter < state->target.callSeconds / 2)
@@ -119,6 +130,7 @@ private:
   }
 
   PassStatePtr state;
+  std::optional<fusion::CostModel> model;
   llvm::SmallVector<const CostedRewrite *> forced;
   llvm::StringMap<SearchResult> searched; ///< by the text of the neighbourhood
 };

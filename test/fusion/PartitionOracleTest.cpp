@@ -1,6 +1,6 @@
 //===- PartitionOracleTest.cpp - partitioners beside the best partition there is ---------------------===//
 // What the engine finds is compared with an exact search over all partitions of small graphs, by the cost
-// model. No partition may beat the search; how far the engine is from it is printed.
+// model. No partition may beat the search, and the engine's is within 5 % of it but for listed graphs.
 #include "PartitionOracle.h"
 #include "CostTest.h"
 #include "fusion/CostModel.h"
@@ -92,12 +92,15 @@ protected:
         block, [&](auto members) { return canHold(members); }, [&](auto groups) { return costOf(groups); });
   }
 
-  /// As `--fusion full` partitions today.
-  void partitionFully(bool mergesRows) {
+  /// As `--fusion full` does, but for the passes that compute values twice or put one anchor into another,
+  /// which the search does not try.
+  void partitionFully() {
+    auto state = std::make_shared<PassState>();
+    state->target = machine();
     mlir::PassManager passes(&context);
-    passes.addPass(createPartitionDominatorPass());
-    if (mergesRows)
-      passes.addPass(createMergeRowsPass());
+    passes.addPass(createPartitionDominatorPass(state));
+    passes.addPass(createMergeRowsPass(state));
+    passes.addPass(createMergeOutputsPass(state));
     ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
   }
 
@@ -162,20 +165,37 @@ TEST_F(PartitionOracleTest, ManyEdgesAreRefused) {
   EXPECT_FALSE(best(parse(text)));
 }
 
-TEST_F(PartitionOracleTest, NoEngineBeatsTheSearch) {
+/// Graphs on which the engine is further than this from the optimum, how far at most, and why.
+constexpr double nearEnough = 1.05;
+struct FarGraph {
+  uint64_t seed;
+  double ratio;
+  const char *why;
+};
+constexpr FarGraph farGraphs[] = {
+    {13, 1.08,
+     "merge-rows takes what it can into one kernel; the model prefers the operators that read an "
+     "operand twice in a kernel of their own, where it is not kept for a second pass over the row"},
+};
+
+TEST_F(PartitionOracleTest, TheEngineIsNearTheOptimum) {
   double worst = 1, sum = 0;
   int graphs = 0;
   std::string worstGraph;
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::string text = SmallGraph(seed).function();
     mlir::Block &block = parse(text);
     auto result = best(block);
     ASSERT_TRUE(result) << text;
-    partitionFully(/*mergesRows=*/true);
+    partitionFully();
     const double engine = costOf(writtenPartition(block));
     ASSERT_LE(result->cost, engine * (1 + 1e-9)) << text;
     const double ratio = engine / result->cost;
+    const auto *known = llvm::find_if(farGraphs, [&](const FarGraph &graph) { return graph.seed == seed; });
+    const bool isKnown = known != std::end(farGraphs);
+    EXPECT_LE(ratio, isKnown ? known->ratio : nearEnough) << text;
+    EXPECT_TRUE(!isKnown || ratio > nearEnough) << "take it off the list";
     sum += ratio;
     ++graphs;
     if (ratio > worst)
