@@ -74,12 +74,15 @@ TEST(Waves, ADependentKernelIsNeverInTheWave) {
 
 TEST(Waves, PartsOfOneBuffer) {
   const std::string P = "tensor<1x32x8x4xf32>", W = "tensor<1x64x8x4xf32>";
-  expectSame(function("%x: " + P + ", %y: " + P, W,
-                      group("a", "neg", "x", 0, P) + group("b", "abs", "y", 0, P) +
-                          "%j = tk.fusion \"j\"(%a, %b) {\n^bb0(%i: " + P + ", %k: " + P +
-                          "):\n%r = tk.concat %i, %k {axis = 1 : i64} : (" + P + ", " + P + ") -> " + W +
-                          "\ntk.yield %r : " + W + "\n} : (" + P + ", " + P + ") -> " + W + "\n" +
-                          group("c", "neg", "j", -1, W) + "return %c : " + W + "\n"));
+  const std::string text =
+      function("%x: " + P + ", %y: " + P, W,
+               group("a", "neg", "x", 0, P) + group("b", "abs", "y", 0, P) +
+                   "%j = tk.fusion \"j\"(%a, %b) {\n^bb0(%i: " + P + ", %k: " + P +
+                   "):\n%r = tk.concat %i, %k {axis = 1 : i64} : (" + P + ", " + P + ") -> " + W +
+                   "\ntk.yield %r : " + W + "\n} : (" + P + ", " + P + ") -> " + W + "\n" +
+                   group("c", "neg", "j", -1, W) + "return %c : " + W + "\n");
+  expectSame(text);
+  EXPECT_EQ(compiled(text).kernelCount, 3U); // none joins the parts
 }
 
 TEST(Waves, KernelsWithoutTasks) {
