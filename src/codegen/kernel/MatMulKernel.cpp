@@ -151,7 +151,13 @@ static std::vector<OperandProduct> operandProducts(KernelBody &body, tk::MatMulO
 
 std::optional<KernelStrategy> planMatMulKernel(KernelBody &body, tk::MatMulOp product,
                                                const KernelMemory &memory, const TargetDescription &target) {
+  // Rows that do not fit the second level are better off in memory, where nobody waits for them.
+  auto fits = [&](const ProductPlan &plan, int64_t more) {
+    return !plan.isChain() || plan.scratchBytes() + more <= target.l2Bytes;
+  };
   if (auto plan = ProductPlan::create(body, product, memory, std::nullopt, target)) {
+    if (!fits(*plan, 0))
+      return std::nullopt;
     auto shared = std::make_shared<ProductPlan>(std::move(*plan));
     KernelStrategy strategy = strategyOf(shared);
     strategy.emit = [shared](KernelContext &k) {
@@ -170,7 +176,7 @@ std::optional<KernelStrategy> planMatMulKernel(KernelBody &body, tk::MatMulOp pr
   if (operands->empty())
     return std::nullopt;
   auto plan = ProductPlan::create(body, product, prepared, std::nullopt, target);
-  if (!plan || !plan->isChain() || bytes + plan->scratchBytes() > target.l2Bytes)
+  if (!plan || !plan->isChain() || !fits(*plan, bytes))
     return std::nullopt;
   auto shared = std::make_shared<ProductPlan>(std::move(*plan));
   KernelStrategy strategy = strategyOf(shared);

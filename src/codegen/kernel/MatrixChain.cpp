@@ -97,8 +97,9 @@ private:
 
   std::optional<ProductPlan> inner; ///< nothing: the rows start from memory
   Value operand;                    ///< what the reader wants
+  Value rowResult;                  ///< the operand, in the shape in which its rows are computed
   Value stored; ///< what the inner product's epilogue stores: the operand, or what the rows start from
-  std::shared_ptr<KernelBody> rowBody;   ///< from `stored` to the operand
+  std::shared_ptr<KernelBody> rowBody;   ///< from `stored` to `rowResult`
   std::optional<KernelStrategy> between; ///< of `rowBody`
   int64_t bandBytes = 0;                 ///< where `stored` has memory of its own
   int64_t storedStride = 0;
@@ -111,6 +112,14 @@ std::shared_ptr<ProductChain> ProductChain::create(KernelBody &body, const Kerne
   Value operand = chain->operand = reader.getLhs();
   if (reader.getTransposeLhs() || !tk::tensorType(operand).getElementType().isF32())
     return nullptr;
+  // Reshaping leaves rows where they are as long as it does not cut them.
+  chain->rowResult = operand;
+  while (auto reshape = chain->rowResult.getDefiningOp<tk::ReshapeOp>()) {
+    auto shape = tk::tensorType(reshape.getInput()).getShape();
+    if (shape.empty() || shape.back() != columnsOf(operand))
+      break;
+    chain->rowResult = reshape.getInput();
+  }
   auto sources = sourcesOf(operand);
   tk::MatMulOp product;
   for (Operation *op : body.heavyOperators())
@@ -124,7 +133,7 @@ std::shared_ptr<ProductChain> ProductChain::create(KernelBody &body, const Kerne
   for (Operation *op : body.heavyOperators())
     if (behind.contains(op) && !isa<tk::ReduceOp>(op))
       return nullptr;
-  if (chain->stored == operand)
+  if (chain->stored == operand || chain->stored == chain->rowResult)
     return chain;
   if (!chain->planRows(body, memory, target))
     return nullptr;
@@ -189,7 +198,7 @@ Value ProductChain::lastOfEpilogue(tk::MatMulOp product, Value operand) {
 }
 
 bool ProductChain::planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target) {
-  rowBody = std::make_shared<KernelBody>(body, operand, stored);
+  rowBody = std::make_shared<KernelBody>(body, rowResult, stored);
   KernelMemory rowMemory;
   for (Value source : rowBody->argumentSources()) {
     if (auto argument = dyn_cast<BlockArgument>(source)) {
@@ -204,7 +213,8 @@ bool ProductChain::planRows(KernelBody &body, const KernelMemory &memory, const 
   }
   Buffer result;
   result.type = DataType::Float32;
-  result.shape.assign(tk::tensorType(operand).getShape().begin(), tk::tensorType(operand).getShape().end());
+  result.shape.assign(tk::tensorType(rowResult).getShape().begin(),
+                      tk::tensorType(rowResult).getShape().end());
   rowMemory.outputs.push_back(result);
   Value start;
   if (stored) {
@@ -218,9 +228,9 @@ bool ProductChain::planRows(KernelBody &body, const KernelMemory &memory, const 
 /// Whether the operand's rows may take the place of the rows they are computed from: reductions have read
 /// those before, and an element of the operand needs the element in its place at most.
 bool ProductChain::mayOverwrite() const {
-  if (tk::tensorType(stored).getShape() != tk::tensorType(operand).getShape())
+  if (tk::tensorType(stored).getShape() != tk::tensorType(rowResult).getShape())
     return false;
-  IndexProbe probe(operand,
+  IndexProbe probe(rowResult,
                    [&](Value value) { return value == stored || value.getDefiningOp<tk::ReduceOp>(); });
   return llvm::all_of(probe.accesses(), [&](const Access &access) {
     return access.tensor != stored || probe.isIdentity(access.index);
@@ -271,7 +281,7 @@ void ProductChain::emit(KernelContext &k, Value scratch, const MatrixRegion &reg
     return;
   KernelContext rows{k.builder, k.loc,
                      k.target,  *rowBody,
-                     {},        {wanted.bufferOf(operand, loops)},
+                     {},        {wanted.bufferOf(rowResult, loops)},
                      firstRow,  loops.add(firstRow, count),
                      rest};
   for (Value source : rowBody->argumentSources()) {

@@ -357,6 +357,32 @@ TEST(Chain, HeadsOfOneProduct) {
       expectChain({.text = selfAttention(batch, rows, heads, width, transposesKeys)});
 }
 
+TEST(Chain, BatchesReshapedBetweenProducts) {
+  for (auto [batch, heads] : {std::pair<int64_t, int64_t>{2, 3}, {1, 4}, {1, 1}}) {
+    const int64_t all = batch * heads, queries = 37, keys = 29, width = 12;
+    Extents q{all, queries, width}, k{all, keys, width}, flat{all, queries, keys},
+        s{batch, heads, queries, keys}, mask{batch, 1, queries, keys}, v{all, keys, width},
+        r{all, queries, width};
+    std::string body =
+        operation("%s", "matmul", {"%a0", "%a1"}, {q, k}, flat, "transpose_rhs = true") +
+        operation("%h", "reshape", {"%s"}, {flat}, s,
+                  llvm::formatv("shape = array<i64: {0}, {1}, {2}, {3}>", batch, heads, queries, keys)) +
+        operation("%m", "add", {"%h", "%a3"}, {s, mask}, s) + softmax("%m", s, 3) +
+        operation("%f", "reshape", {"%p"}, {s}, flat,
+                  llvm::formatv("shape = array<i64: {0}, {1}, {2}>", all, queries, keys)) +
+        operation("%r", "matmul", {"%f", "%a2"}, {flat, v}, r);
+    expectChain({.text = oneGroup({q, k, v, mask}, body, r)});
+  }
+}
+
+TEST(Chain, RowsBeyondTheCache) {
+  // A few rows of 200,000 elements are more than the second level holds: no register tiles then.
+  Extents s{2, 200000}, v{200000, 3}, r{2, 3};
+  expectChain({.text = oneGroup(
+                   {s, v}, softmax("%a0", s, 1) + operation("%r", "matmul", {"%p", "%a1"}, {s, v}, r), r)},
+              "rows");
+}
+
 TEST(Chain, NoBatch) {
   Attention attention;
   attention.batch = 0;
