@@ -71,6 +71,11 @@ private:
 
 } // namespace
 
+/// How often an element of an operand is computed for an anchor.
+static double repeatsOf(const codegen::ChainedAnchor &anchor, bool isFirst) {
+  return isFirst ? anchor.inputRepeats : anchor.weightRepeats.value_or(anchor.inputRepeats);
+}
+
 llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation *> members,
                                                        llvm::function_ref<ExpressionFacts(Operation *)> facts,
                                                        llvm::ArrayRef<codegen::ChainedAnchor> chain) {
@@ -146,7 +151,7 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
       if (kind == FusionKind::Reduction)
         wanted = elementsOf(source); // each once
       else if (reader.chained)       // bands of it, computed into scratch
-        wanted = elementsOf(source) * reader.chained->inputRepeats;
+        wanted = elementsOf(source) * repeatsOf(*reader.chained, operand == reader.op->getOperand(0));
       else if (kind == FusionKind::Anchor) // for each multiplication: only memory keeps elements of operands
         wanted = std::max(elementsOf(source),
                           static_cast<double>(llvm::cast<tk::TrafficInterface>(reader.op).getFlops()) / 2);

@@ -3,6 +3,7 @@
 #pragma once
 #include "analysis/TargetDescription.h"
 #include "ir/Tk.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct ChainedAnchor {
   double repeats = 1;      ///< how often an element of its result is computed, on average
   double inputRepeats = 1; ///< and one of its first operand, where that is computed as well
   double weightPasses = 1; ///< how often its weights are read
+  /// How often an element of its second operand is computed, where that is; nothing: as one of the first.
+  std::optional<double> weightRepeats = std::nullopt;
 };
 
 struct KernelEstimate {

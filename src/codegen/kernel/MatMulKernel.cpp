@@ -65,7 +65,7 @@ int64_t ProductPlan::scratchBytes() const {
 void ProductPlan::addAnchors(std::vector<ChainedAnchor> &anchors) const {
   if (chain)
     chain->addAnchors(anchors);
-  anchors.push_back({1, 1, plan->rhsRepeats()});
+  anchors.push_back({1, 1, plan->rhsRepeats(), plan->rhsRepeats()});
 }
 
 void ProductPlan::addPacking(std::vector<std::function<Tensor(const Tensor &)>> &packing) const {
