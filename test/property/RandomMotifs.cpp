@@ -364,7 +364,7 @@ void RandomGraph::anchorChain() {
   if (isolated || domain == Domain::Special)
     return;
   Shape extents{pick(1, 2), oneOf<int64_t>({8, 9, 16, 24}), pick(1, 12), pick(1, 12)};
-  Value first = fresh(DataType::Float32, extents), x = first;
+  Value first = fresh(DataType::Float32, extents), x = first, last = first;
   for (int64_t i = pick(2, 4); i > 0 && x; --i) {
     Shape from(shapeOf(x)), strides, dilations, low, high;
     bool depthwise = chance(40);
@@ -381,7 +381,7 @@ void RandomGraph::anchorChain() {
     int64_t inputs = depthwise ? 1 : from[1];
     double taps = static_cast<double>(inputs * kernel * kernel) + 1;
     if (taps * static_cast<double>(channels) > 20000)
-      return;
+      break;
     SmallVector<Value> operands{x, fresh(typeOf(x), {channels, inputs, kernel, kernel}, -2, 2, true)};
     if (chance(50))
       operands.push_back(fresh(typeOf(x), {channels}, -3, 3, true));
@@ -396,11 +396,14 @@ void RandomGraph::anchorChain() {
             known);
     if (x && chance(60))
       x = arithmetic(oneOf({"max", "add"}), x, scalar(typeOf(x), oneOf({0.0, 2.0})));
+    last = x ? x : last;
     if (i > 1 && chance(90)) // nobody else reads it
       visible.resize(before);
   }
-  if (x && shapeOf(x) == shapeOf(first))
-    arithmetic("add", x, first);
+  if (!llvm::is_contained(visible, last))
+    visible.push_back(last);
+  if (shapeOf(last) == shapeOf(first))
+    arithmetic("add", last, first);
 }
 
 /// Matrix products that each read the one before, as attention, perceptrons and the cells of recurrent
