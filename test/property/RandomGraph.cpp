@@ -381,8 +381,9 @@ void RandomGraph::finish() {
   if (chance(5)) // one value, returned under two names
     results.push_back(results.front());
   if (chance(5) && tk::tensorType(results.front()).getRank() > 1)
-    results.push_back(
-        emit("reshape", results.front(), {ints("shape", tk::tensorType(results.front()).getNumElements())}));
+    if (Value flat = emit("reshape", results.front(),
+                          {ints("shape", tk::tensorType(results.front()).getNumElements())}))
+      results.push_back(flat);
   for (Value &result : results) {
     if (result.getDefiningOp<tk::ReshapeOp>() && !bounds.count(result))
       bounds[result] = boundsOf(result.getDefiningOp()->getOperand(0));
