@@ -35,6 +35,8 @@ constexpr double exposedShare = 0.25;
 constexpr double parallelThreshold = 100'000, taskElements = 4096;
 /// Instructions of one kernel beyond which compiling it takes seconds.
 constexpr int64_t mostInstructions = 100'000;
+/// Cycles that the loops of one anchor in a chain take to start, in each task.
+constexpr double linkCycles = 200;
 /// Registers that a polynomial needs beside its argument.
 constexpr int64_t polynomialRegisters = 8, polynomialInstructions = 12;
 
@@ -105,6 +107,7 @@ public:
     cost.instructions = expressionInstructions * std::max<int64_t>(accumulators, 1);
     if (needed > 0)
       cost.recomputation = computed / needed;
+    cost.elementwise += static_cast<double>(chainTasks * chained) * linkCycles / target.clockHz;
     if (bandWeights > 0) {
       // Half of the second level is the scratch's.
       MemoryLevel level = chainedWeights <= target.l2Bytes / 2 ? MemoryLevel::L2
@@ -172,6 +175,7 @@ private:
   /// An anchor inside another: what bands share it computes for each, and each band reads its weights.
   void addChained(const OperatorWork &work, double &seconds) {
     seconds *= work.chained->repeats;
+    ++chained;
     if (work.op->getNumOperands() < 2)
       return;
     const int64_t bytes = analysis::tensorBytes(work.op->getOperand(1));
@@ -211,7 +215,8 @@ private:
   bool hasAnchor = false, emittedWhole = false;
   std::optional<int64_t> rows; ///< of a kernel that reduces: what its reductions keep
   int64_t accumulators = 0, expressionInstructions = 0, longestExpression = 0;
-  int64_t chainedWeights = 0, bandWeights = 0; ///< of anchors in a chain: bytes, and what bands read again
+  // Of anchors in a chain: how many, bytes of their weights, and what bands read again of those.
+  int64_t chained = 0, chainedWeights = 0, bandWeights = 0;
 };
 
 /// What decides the cost of an operator's element expression.

@@ -1,6 +1,7 @@
 //===- SpillTest.cpp - the accumulators of every tile stay in registers ---------------------===//
 // A kernel that spills in an innermost loop is right and two to three times slower, so only this notices.
 #include "ConvolutionCase.h"
+#include "codegen/anchors/LoopBuilder.h"
 #include "codegen/anchors/MatMul.h"
 #include <gtest/gtest.h>
 
@@ -32,6 +33,36 @@ protected:
     shape = withOutput(shape, {0, pad, pad});
     auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
     return countInnerLoopSpills(compileConvolution(*plan, resultShape(shape, true), target, true).assembly);
+  }
+
+  /// The same as bands of rows, all columns, as another convolution asks for them.
+  int64_t bands(int64_t in, int64_t out, int64_t extent, int64_t kernel, int64_t stride = 1,
+                int64_t group = 1) {
+    ConvolutionShape shape;
+    shape.inChannels = in;
+    shape.outChannels = out;
+    shape.group = group;
+    shape.input = {1, extent, extent};
+    shape.kernel = {1, kernel, kernel};
+    shape.strides = {1, stride, stride};
+    shape.padsLow = {0, kernel / 2, kernel / 2};
+    shape.inputBlock = target.lanes();
+    shape.bandRows = 4;
+    shape = withOutput(shape, {0, kernel / 2, kernel / 2});
+    auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
+    CompiledKernel compiled = compileKernel(
+        [&](mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value weight,
+            mlir::Value scratch, mlir::Value begin, mlir::Value end, const codegen::EpilogueFn &epilogue) {
+          codegen::LoopBuilder loops(builder, loc, target.lanes());
+          codegen::ConvolutionRegion region;
+          region.image = loops.index(0);
+          int64_t blocks = (out + target.lanes() - 1) / target.lanes();
+          region.blocks = {loops.index(0), loops.index(blocks), blocks};
+          region.spatial = {{begin, end, shape.output[1]}};
+          plan->emitRegion(builder, loc, input, weight, scratch, region, epilogue, nullptr);
+        },
+        resultShape(shape, true), target, true);
+    return countInnerLoopSpills(compiled.assembly);
   }
 
   int64_t product(int64_t m, int64_t k, int64_t n, bool constant, bool transposeRhs) {
@@ -76,6 +107,15 @@ TEST_P(SpillTest, DepthwiseConvolutions) {
   EXPECT_EQ(convolution(96, 96, 112, 3, 1, 96), 0);
   EXPECT_EQ(convolution(96, 96, 112, 3, 2, 96), 0);
   EXPECT_EQ(convolution(96, 96, 14, 5, 1, 96), 0);
+}
+
+TEST_P(SpillTest, Bands) {
+  EXPECT_EQ(bands(24, 144, 56, 1), 0);
+  EXPECT_EQ(bands(144, 24, 56, 1), 0);
+  EXPECT_EQ(bands(160, 960, 7, 1), 0);
+  EXPECT_EQ(bands(64, 64, 28, 3), 0);
+  EXPECT_EQ(bands(96, 96, 112, 3, 2, 96), 0);
+  EXPECT_EQ(bands(96, 96, 14, 5, 1, 96), 0);
 }
 
 TEST_P(SpillTest, TransposedConvolutions) {
