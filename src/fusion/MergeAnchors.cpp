@@ -174,7 +174,8 @@ private:
       return segment;
     }
     fusion::GroupCost cost = model.group(membersOf(path));
-    segment.seconds = cost.seconds();
+    // Waking threads costs nothing where one runs alone; bytes must pay for bands by themselves.
+    segment.seconds = cost.seconds() - cost.dispatch;
     segment.refusal = cost.refusal;
     return segment;
   }
@@ -251,7 +252,7 @@ private:
   static constexpr size_t mostGroups = 4;
   static constexpr int mostRounds = 3;
   /// The modelled gain below which kernels stay apart.
-  static constexpr double margin = 1.03;
+  static constexpr double margin = 1.01;
 
   GroupGraph &groups;
   const fusion::CostModel &model;
