@@ -74,7 +74,12 @@ bool rewrite::isConstantExpression(Value value) {
 
 void rewrite::moveConstantsBefore(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
-  if (definition->getBlock() != op->getBlock() || definition->isBeforeInBlock(op))
+  if (definition->getBlock() != op->getBlock())
+    return;
+  // Asking for the order numbers the block anew after each move, so constants go to where all may read them.
+  if (definition->hasTrait<OpTrait::ConstantLike>())
+    return definition->moveBefore(&op->getBlock()->front());
+  if (definition->isBeforeInBlock(op))
     return;
   for (Value operand : definition->getOperands())
     moveConstantsBefore(operand, op);
