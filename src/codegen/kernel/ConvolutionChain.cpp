@@ -111,7 +111,8 @@ public:
       : chain(std::move(chain)), memory(memory), target(target) {}
 
   /// The highest bands whose scratch leaves half of the second level to weights, and that are enough for the
-  /// threads.
+  /// threads. (Lower ones, weighing what they compute and read again against how much of the level they fill,
+  /// were 2 to 4 % slower on mobilenet_v2 at 448x448 and a text detector at 640x640.)
   bool plan() {
     constexpr int64_t enoughTasks = 8;
     if (!chooseSteps())
