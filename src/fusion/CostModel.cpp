@@ -175,7 +175,7 @@ private:
   /// An anchor inside another: what bands share it computes for each, and each band reads its weights.
   void addChained(const OperatorWork &work, double &seconds) {
     seconds *= work.chained->repeats;
-    ++chained;
+    chained += work.chained->startsAnew ? 1 : 0;
     if (work.op->getNumOperands() < 2)
       return;
     const int64_t bytes = analysis::tensorBytes(work.op->getOperand(1));

@@ -101,14 +101,24 @@ private:
   }
 
   /// Whether a kernel with register tiles computes all of the path.
-  bool isPlanned(llvm::ArrayRef<GroupGraph::Node> path) {
-    auto [known, isNew] = planned.try_emplace(Path(path), false);
-    if (isNew) {
-      GroupGraph::Members members = membersOf(path);
-      known->second =
-          fusion::plannedSize(members) <= fusion::DominatorPartitioner::mostOperators &&
-          fusion::canEmit(members, nullptr, fusion::AnchorLimit::Chain) &&
-          codegen::estimateKernel(Candidate(members).group(), model.targetDescription()).isTiled();
+  bool isPlanned(llvm::ArrayRef<GroupGraph::Node> path) { return planOf(path).isTiled; }
+
+  /// What kernel computes all of the path.
+  struct Plan {
+    bool isTiled = false;
+    bool repeats = true; ///< computes or reads anything twice that kernels apart do not
+  };
+  const Plan &planOf(llvm::ArrayRef<GroupGraph::Node> path) {
+    auto [known, isNew] = planned.try_emplace(Path(path));
+    GroupGraph::Members members = membersOf(path);
+    if (isNew && fusion::plannedSize(members) <= fusion::DominatorPartitioner::mostOperators &&
+        fusion::canEmit(members, nullptr, fusion::AnchorLimit::Chain)) {
+      codegen::KernelEstimate kernel =
+          codegen::estimateKernel(Candidate(members).group(), model.targetDescription());
+      auto once = [](const codegen::ChainedAnchor &anchor) {
+        return !anchor.startsAnew && anchor.weightPasses <= 1;
+      };
+      known->second = {kernel.isTiled(), kernel.anchors.empty() || !llvm::all_of(kernel.anchors, once)};
     }
     return known->second;
   }
@@ -193,8 +203,9 @@ private:
       best[end] = std::numeric_limits<double>::infinity();
       for (size_t from = end; from-- > 0 && end - from <= mostGroups;) {
         const Segment &segment = segments[{from, end}] = price(slice(from, end));
-        // A kernel of several must pay beyond what the model can tell.
-        double seconds = segment.seconds * (end - from > 1 ? margin : 1);
+        // A kernel of several that repeats anything must pay beyond what the model can tell.
+        const bool isSure = end - from == 1 || !planOf(slice(from, end)).repeats;
+        double seconds = segment.seconds * (isSure ? 1 : margin);
         if (best[from] + seconds < best[end])
           best[end] = best[from] + seconds, start[end] = from;
       }
@@ -259,7 +270,7 @@ private:
   PassState &state;
   fusion::MergeLog log;
   llvm::DenseSet<GroupGraph::Node> taken; ///< by a path, not as its first
-  std::map<Path, bool> planned;
+  std::map<Path, Plan> planned;
 };
 
 struct MergeAnchors : tokamak::impl::MergeAnchorsBase<MergeAnchors> {

@@ -287,7 +287,7 @@ KernelStrategy JoinedProducts::strategy(const std::shared_ptr<JoinedProducts> &s
         return self->pack(sum, term, weight);
       };
   for (size_t i = 0; i < body.heavyOperators().size(); ++i)
-    strategy.anchors.push_back({1, 1, static_cast<double>(bands)});
+    strategy.anchors.push_back({1, 1, static_cast<double>(bands), std::nullopt, /*startsAnew=*/false});
   strategy.emit = [self](KernelContext &k) { self->emit(k); };
   return strategy;
 }

@@ -16,6 +16,7 @@ struct ChainedAnchor {
   double weightPasses = 1; ///< how often its weights are read
   /// How often an element of its second operand is computed, where that is; nothing: as one of the first.
   std::optional<double> weightRepeats = std::nullopt;
+  bool startsAnew = true; ///< its loops start in each task besides those of another anchor
 };
 
 struct KernelEstimate {
