@@ -280,8 +280,11 @@ TEST(ConvolutionPlan, RefusesWithAReason) {
   EXPECT_EQ(refusal(grouped(24, 96, 6), 4, target), "the input's channel block is not one vector");
   EXPECT_EQ(refusal(transposed(conv2d("", {1, 8, 9, 9}, 8, {256, 256}, {128, 128})), 8, target),
             "its stride has too many phases");
-  EXPECT_EQ(refusal(grouped(24, 24, 24), 0, target),
-            "a convolution of narrow groups needs an input channel-blocked by one vector");
+  EXPECT_EQ(refusal(grouped(16, 16, 8), 0, target),
+            "a row-major input, but no depthwise convolution of adjacent columns");
+  EXPECT_EQ(refusal(conv2d("", {1, 24, 9, 9}, 24, {3, 3}, {1, 2}, {0, 0, 0, 0}, {1, 1}, 24), 0, target),
+            "a row-major input, but no depthwise convolution of adjacent columns");
+  EXPECT_EQ(refusal(grouped(24, 24, 24), 0, target), "");
 }
 
 } // namespace
