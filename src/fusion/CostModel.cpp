@@ -346,6 +346,12 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
     chain.anchors.assign(static_cast<size_t>(anchors),
                          {1, chain.repeats, anchors > 1 ? static_cast<double>(chain.tasks) : 1});
 
+  // A composite need not read what it is given.
+  if (!chain.anchors.empty() && static_cast<int64_t>(chain.anchors.size()) != anchors) {
+    cost.refusal = "nothing in it reads one of its anchors";
+    return cost;
+  }
+
   Pricing pricing(target, chain.anchors.empty() ? 0 : chain.tasks, cost);
   if (movesOnly(members))
     pricing.addWhole(wholeOf(members));

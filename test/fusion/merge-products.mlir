@@ -84,3 +84,21 @@ func.func @cell(%x: tensor<1x128xf32>, %h: tensor<1x128xf32>) -> tensor<1x128xf3
   %c = tk.add %x1, %b : (tensor<1x128xf32>, tensor<1x128xf32>) -> tensor<1x128xf32>
   return %c : tensor<1x128xf32>
 }
+
+// -----
+
+// A composite need not read what it is given: the third product is no part of its kernel.
+// CHECK-LABEL: func.func @unread
+// CHECK: return
+func.func @unread(%x: tensor<31x3x2xf32>, %a: tensor<2x8xf32>, %b: tensor<2x8xf32>, %c: tensor<2x8xf32>) -> tensor<31x3x8xf32> {
+  %p = tk.matmul %x, %a : (tensor<31x3x2xf32>, tensor<2x8xf32>) -> tensor<31x3x8xf32>
+  %q = tk.matmul %x, %b : (tensor<31x3x2xf32>, tensor<2x8xf32>) -> tensor<31x3x8xf32>
+  %r = tk.matmul %x, %c : (tensor<31x3x2xf32>, tensor<2x8xf32>) -> tensor<31x3x8xf32>
+  %s = tk.add %p, %q : (tensor<31x3x8xf32>, tensor<31x3x8xf32>) -> tensor<31x3x8xf32>
+  %t = tk.composite "Least"(%s, %r) {
+  ^bb0(%u: tensor<31x3x8xf32>, %v: tensor<31x3x8xf32>):
+    %w = tk.min %u, %u : (tensor<31x3x8xf32>, tensor<31x3x8xf32>) -> tensor<31x3x8xf32>
+    tk.yield %w : tensor<31x3x8xf32>
+  } : (tensor<31x3x8xf32>, tensor<31x3x8xf32>) -> tensor<31x3x8xf32>
+  return %t : tensor<31x3x8xf32>
+}

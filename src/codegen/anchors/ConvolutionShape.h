@@ -21,7 +21,7 @@ struct ConvolutionShape {
   bool computesInput = false; ///< the input is computed into scratch, channel-blocked by one vector
   // Where one convolution is computed inside another (codegen/kernel/ConvolutionChain.h):
   int64_t bandRows = 0; ///< rows of results that are asked for at a time at most, with all columns; 0: tasks
-  int64_t inputBlocks = 1; ///< channel blocks of the input that are computed at a time, where that is free
+  int64_t inputBlocks = 1; ///< channel blocks of the input that are computed at a time, no fewer
 
   int64_t inChannelsPerGroup() const { return inChannels / group; }
   int64_t outChannelsPerGroup() const { return outChannels / group; }

@@ -21,7 +21,7 @@ public:
   NarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescription &target)
       : shape(shape), target(target), lanes(target.lanes()),
         channelBlocks((shape.outChannels + lanes - 1) / lanes),
-        step(shape.bandRows && shape.computesInput && blocksPerInputBlock() == 1 ? shape.inputBlocks : 1),
+        step(shape.bandRows && shape.computesInput ? shape.inputBlocks : 1),
         tasks(shape, registerTile(), work(), target) {
     if (shape.computesInput)
       computed.emplace(shape, tasks, step, lanes);
@@ -316,6 +316,9 @@ createNarrowGroupConvolution(const ConvolutionShape &shape, const TargetDescript
   if (shape.inputBlock != lanes)
     return llvm::createStringError(
         "a convolution of narrow groups needs an input channel-blocked by one vector");
+  if (shape.bandRows && shape.computesInput && shape.inputBlocks > 1 && outputs != inputs)
+    return llvm::createStringError(
+        "each block of channels reads a part of one block only, of several computed");
   auto plan = std::make_unique<NarrowGroupConvolution>(shape, target);
   if (plan->writtenAccumulators() > kMaxWrittenAccumulators)
     return llvm::createStringError("its stride has too many phases");

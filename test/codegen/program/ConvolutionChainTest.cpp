@@ -157,8 +157,9 @@ private:
   std::mt19937 random{7};
 };
 
-/// Equal on small integers and close on reals, for both vector lengths, in so many kernels.
-void expectSame(const std::string &text, size_t kernels = 1, bool exact = true) {
+/// Equal on small integers and close on reals, for both vector lengths, in so many kernels if a number is
+/// given if any are named.
+void expectSame(const std::string &text, std::optional<size_t> kernels = 1, bool exact = true) {
   for (const char *cpu : {"native", "x86-64-v3"})
     for (bool integers : {true, false}) {
       ProgramCase test;
@@ -198,6 +199,14 @@ TEST(ConvolutionChain, ShorterChains) {
   expectSame(Chain({1, 64, 20, 18}).add(pointwise(40, "relu6")).add(dense(24, 3)).function());
   expectSame(Chain({1, 64, 20, 18}).add(dense(40, 3, 1, "relu6")).add(pointwise(100)).function());
   expectSame(Chain({1, 24, 20, 18}).add(dense(40, 3, 2, "relu6")).add(dense(33, 3)).function());
+}
+
+// A block of results reads half a block, the convolution before computes several at a time.
+TEST(ConvolutionChain, SeveralResultsAChannel) {
+  for (int64_t channels : {16, 40, 64})
+    expectSame(
+        Chain({1, 24, 20, 18}).add(pointwise(channels, "relu6")).add(depthwise(2 * channels, 3)).function(),
+        std::nullopt);
 }
 
 TEST(ConvolutionChain, PaddingIsNotSentThroughBiasAndActivation) {
