@@ -201,7 +201,8 @@ private:
     std::vector<size_t> start(count + 1, 0);
     for (size_t end = 1; end <= count; ++end) {
       best[end] = std::numeric_limits<double>::infinity();
-      for (size_t from = end; from-- > 0 && end - from <= mostGroups;) {
+      for (size_t size = 1; size <= std::min<size_t>(end, mostGroups); ++size) {
+        const size_t from = end - size;
         const Segment &segment = segments[{from, end}] = price(slice(from, end));
         // A kernel of several that repeats anything must pay beyond what the model can tell.
         const bool isSure = end - from == 1 || !planOf(slice(from, end)).repeats;

@@ -150,9 +150,9 @@ void RowMajorDepthwise::emitPlane(LoopBuilder &loops, Plane plane, const Epilogu
     emitRow(loops, plane, loops.index(row), row, epilogue);
 }
 
-void RowMajorDepthwise::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch,
-                             Value begin, Value end, const EpilogueFn &epilogue,
-                             const ConvolutionInputFn &compute) const {
+void RowMajorDepthwise::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,
+                             Value /*scratch*/, Value begin, Value end, const EpilogueFn &epilogue,
+                             const ConvolutionInputFn & /*compute*/) const {
   LoopBuilder loops(builder, loc, lanes);
   const int64_t planeSize = shape.input[1] * shape.input[2];
   loops.loop(begin, end, 1, [&](Value task) {
