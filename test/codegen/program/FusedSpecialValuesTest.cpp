@@ -24,7 +24,7 @@ std::string withType(std::string text, const std::string &type) {
   return text;
 }
 
-void expectSame(const std::string &text, std::vector<Tensor> inputs, double tolerance = 0) {
+void expectSame(const std::string &text, const std::vector<Tensor> &inputs, double tolerance = 0) {
   for (FusionMode fusion : {FusionMode::None, FusionMode::Dominator, FusionMode::Full})
     for (const char *cpu : {"native", "x86-64-v3"}) {
       ProgramCase test{.text = text,
@@ -48,8 +48,8 @@ size_t kernelsOfFull(const std::string &text) {
 }
 
 /// Few values, which meet in every order; sums of them are exact, whatever their order.
-Tensor fewValues(std::vector<int64_t> shape, bool finite = false) {
-  Tensor tensor(DataType::Float32, std::move(shape));
+Tensor fewValues(const std::vector<int64_t> &shape, bool finite = false) {
+  Tensor tensor(DataType::Float32, shape);
   const double choices[] = {1, -1, 0, -0.0, 2, -3, infinity, -infinity, std::nan("")};
   uint64_t state = 4321;
   for (int64_t i = 0; i < tensor.size(); ++i) {
