@@ -11,7 +11,7 @@ CACHES = {"l1_bytes": 32 << 10, "l2_bytes": 256 << 10, "l3_bytes": 2 << 20}
 
 
 def beyond_last_level(model, fusion, target):
-    """Bytes of activations from and to memory, and how many kernels hold more than one anchor."""
+    """Bytes of activations from and to memory, and how many kernels there are."""
     text = subprocess.run([os.environ["TOKAMAK"], "explain", model, "--format", "json", "--fusion", fusion,
                            "--target-description", target], check=True, capture_output=True, text=True).stdout
     data = json.loads(text)

@@ -53,10 +53,7 @@ bool readInPlace(ValueRange values, Operation *anchor) {
     if (tk::tensorType(result).getNumElements() != tk::tensorType(value).getNumElements())
       return false;
     IndexProbe probe(result, [&](Value v) { return v == value; });
-    SmallVector<Index> own;
-    for (size_t i = 0; i < probe.rank(); ++i)
-      own.push_back(probe.axis(i));
-    Index position = linearize(probe.space(), own, tk::tensorType(result).getShape());
+    Index position = linearize(probe.space(), probe.ownIndex(), tk::tensorType(result).getShape());
     for (const Access &access : probe.accesses())
       if (access.tensor == value && !(linearize(probe.space(), access.index, shape) == position))
         return false;
@@ -104,11 +101,9 @@ bool keepsVectors(ValueRange values, Operation *anchor) {
     if (tk::tensorType(result).getNumElements() != tk::tensorType(value).getNumElements())
       return false;
     IndexProbe probe(result, [&](Value v) { return v == value; });
-    SmallVector<Index> own;
-    for (size_t i = 0; i < probe.rank(); ++i)
-      own.push_back(probe.axis(i));
     for (const Access &access : probe.accesses())
-      if (access.tensor == value && indexBehind(probe.space(), value, access.index, result) != own)
+      if (access.tensor == value &&
+          indexBehind(probe.space(), value, access.index, result) != SmallVector<Index>(probe.ownIndex()))
         return false;
     SmallVector<Index> vector(tk::tensorType(value).getRank(), Index(0));
     constexpr int64_t anyLanes = 2;

@@ -22,6 +22,7 @@ public:
   /// The atom of an axis of the value (a constant 0 for extents below 2).
   const Index &axis(size_t i) const { return axes[i]; }
   size_t rank() const { return axes.size(); }
+  llvm::ArrayRef<Index> ownIndex() const { return axes; }
   /// True if `index` names the very element of a tensor of the value's shape.
   bool isIdentity(llvm::ArrayRef<Index> index) const { return index == llvm::ArrayRef<Index>(axes); }
 
