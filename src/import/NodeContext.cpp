@@ -74,6 +74,13 @@ int64_t NodeContext::intAttr(llvm::StringRef name, int64_t fallback) const {
   return attribute ? attribute->i() : fallback;
 }
 
+bool NodeContext::choiceAttr(llvm::StringRef name) const {
+  int64_t value = intAttr(name, 0);
+  if (value != 0 && value != 1)
+    throw ImportFault{("attribute " + name + " is " + llvm::Twine(value) + "; it must be 0 or 1").str()};
+  return value == 1;
+}
+
 double NodeContext::floatAttr(llvm::StringRef name, double fallback) const {
   const onnx::AttributeProto *attribute = findAttr(proto, name, onnx::AttributeProto::FLOAT, "a float");
   return attribute ? attribute->f() : fallback;

@@ -135,6 +135,8 @@ public:
   // Attributes, with the standard's default.
   bool hasAttr(llvm::StringRef name) const;
   int64_t intAttr(llvm::StringRef name, int64_t fallback) const;
+  /// An attribute that picks one of two meanings, 0 (the default) or 1; anything else is a fault.
+  bool choiceAttr(llvm::StringRef name) const;
   double floatAttr(llvm::StringRef name, double fallback) const;
   std::string stringAttr(llvm::StringRef name, llvm::StringRef fallback) const;
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name) const;

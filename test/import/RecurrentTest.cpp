@@ -351,5 +351,7 @@ TEST(Recurrent, Faults) {
   EXPECT_THAT(error([](auto &n) { addAttr(n, "activations", Names{"Tanh", "Tanh"}); }),
               HasSubstr("must name 1"));
   EXPECT_THAT(error([](auto &n) { addAttr(n, "clip", -1.0); }), HasSubstr("clip must be positive"));
+  EXPECT_THAT(error([](auto &n) { addAttr(n, "layout", int64_t(2)); }),
+              HasSubstr("attribute layout is 2; it must be 0 or 1"));
   EXPECT_THAT(error([](auto &n) { n.set_input(0, "w"), n.set_input(2, "x"); }), HasSubstr("has the shape"));
 }

@@ -23,7 +23,7 @@ Result importMaxPool(NodeContext &n) {
     return results;
   }
   auto attrs = s.windowAttrs(b);
-  attrs.push_back(b.attr("column_major", n.intAttr("storage_order", 0) != 0));
+  attrs.push_back(b.attr("column_major", n.choiceAttr("storage_order")));
   return b.ops("max_pool_indices", {n.input(0)}, attrs);
 }
 

@@ -90,7 +90,7 @@ private:
   }
 
   void readShapes() {
-    batchFirst = n.intAttr("layout", 0) != 0;
+    batchFirst = n.choiceAttr("layout");
     direction = n.stringAttr("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
       fault("attribute direction is '" + oneLine(direction, 40) +
