@@ -23,11 +23,15 @@ static int64_t saturatingAdd(int64_t a, int64_t b) {
   return a > std::numeric_limits<int64_t>::max() - b ? a : a + b;
 }
 
-/// Operations that evaluating `op` takes; of a loop without a constant limit as many as can be.
+/// What the evaluator takes for one operation whatever its size: tables, tensors, interfaces. Without it a long
+/// loop over scalars, which take next to no arithmetic, would run for minutes.
+static constexpr int64_t flopsPerOperation = 1024;
+
+/// The cost of evaluating `op`; of a loop without a constant limit as much as can be.
 static int64_t flopsOf(Operation *op) {
-  int64_t flops = 1, trips = 1;
+  int64_t flops = flopsPerOperation, trips = 1;
   if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op); traffic && op->getNumRegions() == 0)
-    flops = traffic.getFlops();
+    flops = saturatingAdd(flops, std::max<int64_t>(traffic.getFlops(), 0));
   if (auto loop = llvm::dyn_cast<tk::LoopOp>(op)) {
     std::optional<Tensor> limit = loop.getTripLimit() ? tk::constantValue(loop.getTripLimit()) : std::nullopt;
     trips = limit ? std::max<int64_t>(limit->intAt(0), 0) : std::numeric_limits<int64_t>::max();

@@ -227,6 +227,18 @@ TEST(Loop, Faults) {
   EXPECT_THAT(importError(endless), HasSubstr("do not fit 2 carried values"));
 }
 
+TEST(Loop, AShapeFromALongLoopIsRefused) {
+  // Next to no arithmetic, but many steps of the evaluator.
+  ModelBuilder m;
+  m.input("x", {2}).initializer("n", ints({20'000'000})).initializer("zero", ints({0})).output("y");
+  GraphBuilder body = addGraph(m.node("Loop", {"n", "", "zero"}, {"extent"}, "long"), "body");
+  body.input("i", {}, DataType::Int64).input("go", {}, DataType::Bool).input("v", {1}, DataType::Int64);
+  body.node("Neg", {"v"}, {"w"});
+  body.output("go").output("w");
+  m.node("Expand", {"x", "extent"}, {"y"}, "expand");
+  EXPECT_THAT(importError(m), AllOf(HasSubstr("node 'expand' (Expand)"), HasSubstr("too much arithmetic")));
+}
+
 //===----------------------------------------------------------------------------------------------------===//
 // Scan
 //===----------------------------------------------------------------------------------------------------===//

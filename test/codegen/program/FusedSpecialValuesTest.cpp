@@ -152,7 +152,7 @@ TEST(FusedSpecialValues, RowsWithoutANumber) {
         value = special[row];
       else if (row < 12 && isMiddle) // one of them
         value = special[row - 6];
-      else if (row < 18 && !isMiddle) // all but one
+      else if (row >= 12 && row < 18 && !isMiddle) // all but one
         value = special[row - 12];
       values.setDouble(i, value);
       mild.setDouble(i, std::isfinite(value) ? plain : value); // so that the tolerance is small
