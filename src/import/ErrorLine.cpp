@@ -1,5 +1,7 @@
 //===- ErrorLine.cpp - the importer's one-line errors --------------------------------------===//
 #include "import/ErrorLine.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace tokamak::import {
 
@@ -20,11 +22,16 @@ std::string nodePlace(llvm::StringRef name, llvm::StringRef opType) {
   return "node '" + oneLine(name, 120) + "' (" + oneLine(opType, 60) + ")";
 }
 
-std::string shapeText(llvm::ArrayRef<int64_t> shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
+std::string shapeText(llvm::ArrayRef<int64_t> shape, llvm::StringRef separator) {
+  constexpr size_t most = 24;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '[';
+  llvm::interleave(shape.take_front(most), stream, separator);
+  if (shape.size() > most)
+    stream << separator << "... " << shape.size() << " in all";
+  stream << ']';
+  return text;
 }
 
 } // namespace tokamak::import

@@ -17,7 +17,7 @@ llvm::Error errorLine(llvm::StringRef file, const llvm::Twine &where, const llvm
 /// "node 'NAME' (OpType)".
 std::string nodePlace(llvm::StringRef name, llvm::StringRef opType);
 
-/// "[2, 3]", "[]" for a scalar.
-std::string shapeText(llvm::ArrayRef<int64_t> shape);
+/// "[2, 3]", "[]" for a scalar; of a long list its beginning and its length.
+std::string shapeText(llvm::ArrayRef<int64_t> shape, llvm::StringRef separator = ", ");
 
 } // namespace tokamak::import

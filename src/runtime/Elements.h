@@ -73,16 +73,16 @@ inline BFloat16 toBFloat(float value) {
 }
 
 template <typename T>
-inline constexpr bool isHalfType = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+concept HalfType = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 /// The type in which elements of storage type T compare and combine.
 template <typename T>
 using Compute =
-    std::conditional_t<isHalfType<T>, float, std::conditional_t<std::is_same_v<T, Bool>, uint8_t, T>>;
+    std::conditional_t<HalfType<T>, float, std::conditional_t<std::is_same_v<T, Bool>, uint8_t, T>>;
 
 template <typename T>
 Compute<T> load(T element) {
-  if constexpr (isHalfType<T>)
+  if constexpr (HalfType<T>)
     return toFloat(element);
   else if constexpr (std::is_same_v<T, Bool>)
     return element.byte;
@@ -93,7 +93,7 @@ Compute<T> load(T element) {
 /// Rounds a double or float (halves once, to nearest even), wraps an integer, tests a bool for non-zero.
 template <typename T, typename Value>
 T store(Value value) {
-  if constexpr (isHalfType<T>) {
+  if constexpr (HalfType<T>) {
     float rounded = std::is_same_v<Value, double> ? roundToOdd(value) : static_cast<float>(value);
     if constexpr (std::is_same_v<T, Half>)
       return toHalf(rounded);
@@ -110,7 +110,7 @@ T store(Value value) {
 /// wrap.
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, double>, double,
-                                       std::conditional_t<isHalfType<T>, float, uint64_t>>;
+                                       std::conditional_t<HalfType<T>, float, uint64_t>>;
 
 /// The lowest value of the storage type, -inf where there is one.
 template <typename T>

@@ -41,7 +41,7 @@ class Target {
 public:
   Target(const TkBuffer &input, const TkBuffer &output, Reduction reduction)
       : result(static_cast<T *>(output.data)), count(elementCount(input)) {
-    if constexpr (isHalfType<T>) {
+    if constexpr (HalfType<T>) {
       if (reduction == Reduction::Add || reduction == Reduction::Mul) {
         wide = static_cast<float *>(malloc(static_cast<size_t>(count) * sizeof(float) + 1));
         failed = !wide;

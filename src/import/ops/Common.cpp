@@ -1,17 +1,13 @@
 //===- Common.cpp - helpers shared by the import entries ----------------------------------===//
 #include "import/ops/Common.h"
+#include "import/ErrorLine.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tokamak::import {
 
 void fault(const llvm::Twine &reason) { throw ImportFault{reason.str()}; }
 
-std::string text(IntsRef values) {
-  std::string s = "[";
-  for (auto [i, v] : llvm::enumerate(values))
-    s += (i ? "," : "") + std::to_string(v);
-  return s + "]";
-}
+std::string text(IntsRef values) { return shapeText(values, ","); }
 
 int64_t normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
