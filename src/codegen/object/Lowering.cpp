@@ -1,6 +1,7 @@
 //===- Lowering.cpp - kernels in scf, vector and arith to the llvm dialect
 //---------------------------------===//
 #include "codegen/object/Lowering.h"
+#include "codegen/object/ApproximateMath.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -9,49 +10,18 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace tokamak::codegen {
 
 using namespace mlir;
-
-namespace {
-
-/// Polynomial approximations for float32; what has none goes to libm later.
-struct ApproximateMath : PassWrapper<ApproximateMath, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMath)
-  StringRef getName() const override { return "approximate-math"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
-  }
-  void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns);
-    // MLIR's polynomials for asin and acos are off by 0.01 near 1: those two stay with libm.
-    SmallVector<Operation *> work;
-    getOperation().walk([&](Operation *op) {
-      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isa<math::AsinOp, math::AcosOp>(op))
-        work.push_back(op);
-    });
-    GreedyRewriteConfig config;
-    config.strictMode = GreedyRewriteStrictness::ExistingAndNewOps;
-    if (failed(applyOpPatternsAndFold(work, std::move(patterns), config)))
-      signalPassFailure();
-  }
-};
-
-} // namespace
 
 llvm::Error lowerToLLVMDialect(ModuleOp modules) {
   MLIRContext *context = modules.getContext();
@@ -60,7 +30,7 @@ llvm::Error lowerToLLVMDialect(ModuleOp modules) {
   PassManager manager(context);
   manager.enableVerifier(false);
   OpPassManager &pm = manager.nest<ModuleOp>();
-  pm.addPass(std::make_unique<ApproximateMath>());
+  pm.addPass(createApproximateMathPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createCSEPass());
