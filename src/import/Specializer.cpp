@@ -23,8 +23,8 @@ static int64_t saturatingAdd(int64_t a, int64_t b) {
   return a > std::numeric_limits<int64_t>::max() - b ? a : a + b;
 }
 
-/// What the evaluator takes for one operation whatever its size: tables, tensors, interfaces. Without it a long
-/// loop over scalars, which take next to no arithmetic, would run for minutes.
+/// What the evaluator takes for one operation whatever its size: tables, tensors, interfaces. Without it a
+/// long loop over scalars, which take next to no arithmetic, would run for minutes.
 static constexpr int64_t flopsPerOperation = 1024;
 
 /// The cost of evaluating `op`; of a loop without a constant limit as much as can be.
