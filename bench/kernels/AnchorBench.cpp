@@ -93,18 +93,9 @@ struct Bench {
                    bool transposed = false) {
     if (!isWanted(name))
       return;
-    ConvolutionShape shape;
-    shape.inChannels = in;
-    shape.outChannels = out;
-    shape.group = group;
-    shape.input = {1, height, width};
-    shape.kernel = {1, kernel, kernel};
-    shape.strides = {1, stride, stride};
-    shape.transposed = transposed;
-    int64_t pad = transposed ? (kernel - stride) / 2 : kernel / 2;
-    shape.padsLow = {0, pad, pad};
-    shape.inputBlock = blockedInput ? target.lanes() : 0;
-    shape = withOutput(shape, {0, pad, pad});
+    const PaddedConvolution padded{
+        in, out, height, width, kernel, stride, group, blockedInput ? target.lanes() : 0, transposed};
+    const ConvolutionShape shape = padded.shape();
     auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
     ResultShape result = resultShape(shape, true);
     result.hasRelu = true;

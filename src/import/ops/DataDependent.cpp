@@ -34,6 +34,14 @@ Result importNonZero(NodeContext &n) {
   return Values{n.body().constant(result)};
 }
 
+/// Makes `x` flat where the node names no axis. Returns the axis.
+static int64_t axisOrFlat(NodeContext &n, Value &x) {
+  if (n.hasAttr("axis"))
+    return normalizeAxis(n.intAttr("axis", 0), rankOf(x));
+  x = n.body().reshape(x, {product(shapeOf(x))});
+  return 0;
+}
+
 /// A constant condition makes it a gather.
 Result importCompress(NodeContext &n) {
   std::optional<Tensor> condition = n.ifConstant(1);
@@ -41,11 +49,7 @@ Result importCompress(NodeContext &n) {
     return refusal(n, "the condition");
   Value x = n.input(0);
   Body &b = n.body();
-  int64_t axis = 0;
-  if (n.hasAttr("axis"))
-    axis = normalizeAxis(n.intAttr("axis", 0), rankOf(x));
-  else
-    x = b.reshape(x, {product(shapeOf(x))});
+  const int64_t axis = axisOrFlat(n, x);
   Ints chosen;
   for (int64_t i = 0; i < condition->size(); ++i)
     if (condition->intAt(i) != 0)
@@ -89,11 +93,7 @@ Result importUnique(NodeContext &n) {
     return refusal(n, "its input");
   Value input = n.input(0);
   Body &b = n.body();
-  int64_t axis = 0;
-  if (n.hasAttr("axis"))
-    axis = normalizeAxis(n.intAttr("axis", 0), rankOf(input));
-  else
-    input = b.reshape(input, {product(shapeOf(input))});
+  const int64_t axis = axisOrFlat(n, input);
   IntsRef shape = shapeOf(input);
   Slices slices{*x, product(shape.take_front(axis)), shape[axis], product(shape.drop_front(axis + 1))};
 

@@ -55,6 +55,21 @@ static void forEachPair(const ConvolutionShape &s, const ConvolutionShape::Axes 
       }
 }
 
+ConvolutionShape PaddedConvolution::shape() const {
+  ConvolutionShape shape;
+  shape.inChannels = inChannels;
+  shape.outChannels = outChannels;
+  shape.group = group;
+  shape.input = {1, height, width};
+  shape.kernel = {1, kernel, kernel};
+  shape.strides = {1, stride, stride};
+  shape.transposed = transposed;
+  const int64_t pad = transposed ? (kernel - stride) / 2 : kernel / 2;
+  shape.padsLow = {0, pad, pad};
+  shape.inputBlock = lanes;
+  return withOutput(shape, {0, pad, pad});
+}
+
 std::vector<double> referenceConvolution(const ConvolutionShape &s, const std::vector<float> &input,
                                          const std::vector<float> &weight) {
   int64_t in = s.inChannelsPerGroup(), out = s.outChannelsPerGroup(), inPlane = plane(s.input),

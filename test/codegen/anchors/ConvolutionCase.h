@@ -10,6 +10,17 @@ namespace tokamak::test {
 codegen::ConvolutionShape withOutput(codegen::ConvolutionShape shape,
                                      codegen::ConvolutionShape::Axes padsHigh);
 
+/// A two-dimensional convolution of `kernel` x `kernel`, padded so that the input's extents remain (over the
+/// stride); `lanes` channels a block of the input, 0 for a row-major one.
+struct PaddedConvolution {
+  int64_t inChannels, outChannels, height, width, kernel;
+  int64_t stride = 1, group = 1;
+  int64_t lanes = 0;
+  bool transposed = false;
+
+  codegen::ConvolutionShape shape() const;
+};
+
 /// The convolution as a plain sum over all kernel elements, in double precision. Row-major [N, C, spatial].
 std::vector<double> referenceConvolution(const codegen::ConvolutionShape &shape,
                                          const std::vector<float> &input, const std::vector<float> &weight);

@@ -19,18 +19,9 @@ protected:
 
   int64_t convolution(int64_t in, int64_t out, int64_t extent, int64_t kernel, int64_t stride = 1,
                       int64_t group = 1, bool blockedInput = true, bool transposed = false) {
-    ConvolutionShape shape;
-    shape.inChannels = in;
-    shape.outChannels = out;
-    shape.group = group;
-    shape.input = {1, extent, extent};
-    shape.kernel = {1, kernel, kernel};
-    shape.strides = {1, stride, stride};
-    shape.transposed = transposed;
-    int64_t pad = transposed ? (kernel - stride) / 2 : kernel / 2;
-    shape.padsLow = {0, pad, pad};
-    shape.inputBlock = blockedInput ? target.lanes() : 0;
-    shape = withOutput(shape, {0, pad, pad});
+    const PaddedConvolution padded{
+        in, out, extent, extent, kernel, stride, group, blockedInput ? target.lanes() : 0, transposed};
+    const ConvolutionShape shape = padded.shape();
     auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
     return countInnerLoopSpills(compileConvolution(*plan, resultShape(shape, true), target, true).assembly);
   }
