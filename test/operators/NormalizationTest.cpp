@@ -75,6 +75,23 @@ TEST(BatchNormalization, MixedTypesAndFaults) {
   EXPECT_THAT(refusal(training), HasSubstr("training form"));
 }
 
+TEST(BatchNormalization, StatisticsOfEachPosition) {
+  auto perPosition = [](const std::vector<double> &values) { return floats({2, 2}, values); };
+  for (int64_t opset : {7, 8}) {
+    Node node{"BatchNormalization",
+              opset,
+              {floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), perPosition({1, 2, 3, 4}),
+               perPosition({0, 1, 0, 1}), perPosition({1, 1, 2, 2}), perPosition({1, 4, 1, 4})},
+              [](onnx::NodeProto &n) {
+                addAttr(n, "epsilon", 0.0);
+                addAttr(n, "spatial", int64_t(0));
+              }};
+    expectTensor(run1(node), {2, 2, 2}, {0, 2, 3, 5, 4, 6, 15, 13});
+    node.inputs[4] = floats({2}, {1, 1});
+    EXPECT_THAT(refusal(node), HasSubstr("input 4 must have shape [2,2], not [2]; "));
+  }
+}
+
 TEST(LRN, EvenSizeLooksFurtherAhead) {
   Node node{"LRN", 13, {floats({1, 3, 1, 1}, {1, 2, 3})}, [](onnx::NodeProto &n) {
               addAttr(n, "size", int64_t(2));

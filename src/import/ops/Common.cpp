@@ -64,21 +64,23 @@ DataType dataType(int64_t onnxNumber) {
   case 16:
     return static_cast<DataType>(onnxNumber);
   case 8:
-    fault("strings are not supported");
+    fault("strings are not supported; turn them into numbers before the model, and export it from there on");
   case 14:
   case 15:
-    fault("complex numbers are not supported");
+    fault("complex numbers are not supported; export the real and the imaginary parts as tensors of floats");
   case 17:
   case 18:
   case 19:
   case 20:
-    fault("8-bit floats are not supported");
+    fault("8-bit floats are not supported; convert the model to float16, bfloat16 or float32");
   case 21:
   case 22:
   case 23:
-    fault("4-bit elements are not supported");
+    fault("4-bit elements are not supported; convert the model to 8-bit integers or to floats");
   default:
-    fault("element type " + llvm::Twine(onnxNumber) + " is unknown");
+    fault("element type " + llvm::Twine(onnxNumber) +
+          " is unknown; the file is damaged or newer than this version reads: export it with ONNX 1.16 or "
+          "older");
   }
 }
 

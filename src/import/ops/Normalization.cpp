@@ -62,25 +62,38 @@ Result importBatchNormalizationTraining(NodeContext &n, double epsilon) {
   });
 }
 
+/// spatial=0 of the opsets before 9: scale, bias and statistics have the input's shape but for the batch.
+Result importBatchNormalizationByPosition(NodeContext &n, double epsilon) {
+  Result result = wideComposite(n, firstInputs(n, 5), [&](Body &b, ValueRange x) {
+    Value deviation = b.unary("sqrt", b.add(x[4], b.scalarLike(x[4], epsilon)));
+    return b.add(b.mul(b.div(b.sub(x[0], x[3]), deviation), x[1]), x[2]);
+  });
+  if (result)
+    result->resize(std::max<int64_t>(n.outputCount(), 1));
+  return result;
+}
+
 Result importBatchNormalization(NodeContext &n) {
   n.takesInputs(5);
   double epsilon = n.floatAttr("epsilon", 1e-5);
-  if (n.opset() < 9 && n.intAttr("spatial", 1) == 0)
-    return n.error("spatial=0 (statistics a position) is not supported");
   // The training form: an attribute since opset 14, more than one output from 7 on, is_test=0 before.
   bool training = n.opset() >= 14  ? n.intAttr("training_mode", 0) != 0
                   : n.opset() >= 7 ? n.wantsOutput(1)
                                    : n.intAttr("is_test", 0) == 0;
-  int64_t channels = rankOf(n.input(0)) < 2 ? 1 : shapeOf(n.input(0))[1];
+  IntsRef shape = shapeOf(n.input(0));
+  bool byPosition = n.opset() < 9 && n.intAttr("spatial", 1) == 0 && shape.size() >= 2;
+  Ints parameters = byPosition ? Ints(shape.drop_front()) : Ints{shape.size() < 2 ? 1 : shape[1]};
   for (int64_t i = 1; i < 5; ++i)
-    if (shapeOf(n.input(i)) != IntsRef{channels})
-      return n.error("input " + llvm::Twine(i) + " must have shape " + text({channels}) + ", not " +
-                     text(shapeOf(n.input(i))));
+    if (shapeOf(n.input(i)) != IntsRef(parameters))
+      return n.error("input " + llvm::Twine(i) + " must have shape " + text(parameters) + ", not " +
+                     text(shapeOf(n.input(i))) + "; export the model again");
   if (training) {
     if (n.opset() < 14 || rankOf(n.input(0)) < 2)
       return n.error("this is the training form of the operator; export the model for inference");
     return importBatchNormalizationTraining(n, epsilon);
   }
+  if (byPosition)
+    return importBatchNormalizationByPosition(n, epsilon);
   Values operands = firstInputs(n, 5);
   DataType type = typeOf(n.input(0));
   bool oneType = llvm::all_of(operands, [&](Value v) { return typeOf(v) == type; });

@@ -55,7 +55,8 @@ Result importQuantizeLinear(NodeContext &n) {
   else if (int64_t output = n.intAttr("output_dtype", 0))
     to = dataType(output);
   if (!isQuantized(to))
-    return n.error("quantising to " + name(to) + " is not supported");
+    return n.error("quantising to " + name(to) +
+                   " is not supported; quantise to int8, uint8, int16 or uint16");
   Values operands{n.input(0), n.input(1)};
   if (n.has(2))
     operands.push_back(n.input(2));
@@ -77,7 +78,8 @@ Value centred(Body &b, Value x, Value zeroPoint) {
 Result importDequantizeLinear(NodeContext &n) {
   DataType from = typeOf(n.input(0)), to = typeOf(n.input(1));
   if (!isQuantized(from) && from != DataType::Int32)
-    return n.error("dequantising " + name(from) + " is not supported");
+    return n.error("dequantising " + name(from) +
+                   " is not supported; quantise to int8, uint8, int16, uint16 or int32");
   Values operands{n.input(0), n.input(1)};
   if (n.has(2))
     operands.push_back(n.input(2));

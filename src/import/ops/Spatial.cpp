@@ -32,7 +32,8 @@ Spatial Spatial::read(NodeContext &n, int64_t axes, std::optional<Ints> kernel) 
     fault("kernel_shape " + text(s.kernel) + " does not fit a weight with kernel " + text(*kernel));
   for (int64_t k : s.kernel)
     if (k < 1 || k > limit)
-      fault("a kernel of shape " + text(s.kernel) + " is not supported");
+      fault("a kernel of shape " + text(s.kernel) +
+            " is not supported; export the model with extents from 1 to " + llvm::Twine(limit));
   s.strides = listOf(n, "strides", axes, 1, 1);
   s.dilations = listOf(n, "dilations", axes, 1, 1);
   Ints pads = listOf(n, "pads", 2 * axes, 0, 0);
