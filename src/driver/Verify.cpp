@@ -70,7 +70,7 @@ llvm::Expected<llvm::ArrayRef<Tensor>> Verifier::reference(mlir::ModuleOp import
       reference::evaluateFunction(imported.lookupSymbol<mlir::func::FuncOp>("main"), inputTensors());
   // Its errors are about data: an index out of range.
   if (mlir::failed(values))
-    return inputFault(diagnostics.firstError("the evaluator failed"));
+    return inputFault(model.name() + ": " + diagnostics.firstError("the evaluator failed"));
   expected = std::move(*values);
   evaluatorSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return *expected;
@@ -132,7 +132,7 @@ llvm::Expected<Verification> Verifier::run(int64_t fuel, bool kernels) {
     result.outputs.push_back({info.name, {}});
   }
   if (int code = (*program)->run(inputPointers.data(), outputPointers.data()))
-    return inputFault(std::string("running the model: ") + tk_library_error(code));
+    return inputFault(model.name() + ": running the model: " + tk_library_error(code));
   if (!check.failure().empty())
     return internalFault("the evaluator refuses what the kernels computed: " + check.failure());
   result.kernels = check.kernels();

@@ -1,4 +1,5 @@
 //===- Body.cpp - building tk operations, with folding -------------------------------------===//
+#include "import/IndexCheck.h"
 #include "import/NodeContext.h"
 #include "mlir/IR/Diagnostics.h"
 #include "reference/Evaluate.h"
@@ -90,6 +91,8 @@ Values Body::ops(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<Named
     llvm::cantFail(
         checkTensorSize(llvm::cast<mlir::RankedTensorType>(type),
                         [](const llvm::Twine &why) -> llvm::Error { throw ImportFault{why.str()}; }));
+  if (std::string why = indexFault(op); !why.empty())
+    throw ImportFault{why};
   if (std::optional<llvm::SmallVector<Tensor>> constants = constantsToFold(op, budget)) {
     mlir::FailureOr<llvm::SmallVector<Tensor>> folded = reference::evaluate(op, *constants);
     if (mlir::succeeded(folded)) {

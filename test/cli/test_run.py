@@ -204,6 +204,10 @@ class WrongInput(Command):
     def test_values_out_of_range(self):
         write_npy(self.path("indices.npy"), "<i8", (2,), [0, 9])
         self.fails(1, "run", "scatter.onnx", "--input", "indices=indices.npy", parts=["range"])
+        for command in ("run", "explain", "verify"):
+            self.fails(1, command, "gather_outside.onnx", parts=[
+                "gather_outside.onnx: node 'pick' (Gather): index 5 is out of range for an axis of 3 elements; "
+                "give indices from -3 to 2"])
 
     def test_unwritable_folder(self):
         with open(self.path("file"), "w"):

@@ -140,6 +140,44 @@ static std::string scatter() {
   return b.bytes();
 }
 
+/// y = 2 * x[indices], a kernel of its own with the multiplication fused in.
+static std::string gather() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"3", "20"});
+  b.input("indices", TensorProto::INT64, {"n"});
+  b.output("y", TensorProto::FLOAT, {"n", "20"});
+  b.node("Gather", {"x", "indices"}, {"picked"}, "pick");
+  b.node("Add", {"picked", "picked"}, {"y"}, "twice");
+  return b.bytes();
+}
+
+/// An index of the file is out of range.
+static std::string gatherOutside() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"3"});
+  b.output("y", TensorProto::FLOAT, {"2"});
+  b.weight("indices", {2}, std::vector<int64_t>{0, 5});
+  b.node("Gather", {"x", "indices"}, {"y"}, "pick");
+  return b.bytes();
+}
+
+/// y = x * w + v with constants beyond what prints on a line.
+static std::string largeConstants() {
+  Builder b;
+  std::vector<float> w(64 * 64), v(64);
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] = 1 / (1 + static_cast<float>(i));
+  for (size_t i = 0; i < v.size(); ++i)
+    v[i] = -w[i];
+  b.input("x", TensorProto::FLOAT, {"2", "64"});
+  b.output("y", TensorProto::FLOAT, {"2", "64"});
+  b.weight("w", {64, 64}, w);
+  b.weight("v", {64}, v);
+  b.node("MatMul", {"x", "w"}, {"product"});
+  b.node("Add", {"product", "v"}, {"y"});
+  return b.bytes();
+}
+
 /// One output a type, cast from the double input of rank 1.
 static std::string allTypes() {
   Builder b;
@@ -300,6 +338,9 @@ std::vector<std::pair<std::string, std::string>> allTestModels() {
           {"odd_names", oddNames()},
           {"reshape_by_input", reshapeByInput()},
           {"scatter", scatter()},
+          {"gather", gather()},
+          {"gather_outside", gatherOutside()},
+          {"large_constants", largeConstants()},
           {"all_types", allTypes()},
           {"scalar", scalar()},
           {"clean_up", cleanUp()},

@@ -19,6 +19,43 @@ TEST(Scatter, MaximumAndMinimum) {
               HasSubstr("reduction 'mean' is unknown"));
 }
 
+/// Why a node with an input of shape [3, 2] and these constant indices is refused.
+static std::string outside(const std::string &op, const Tensor &indices,
+                           std::optional<Tensor> updates = std::nullopt) {
+  ModelBuilder model(13);
+  model.input("x", Dims{3, 2}).initializer("indices", indices).output("y");
+  Names inputs{"x", "indices"};
+  if (updates) {
+    model.initializer("updates", *updates);
+    inputs.push_back("updates");
+  }
+  model.node(op, inputs, {"y"});
+  return importError(model);
+}
+
+TEST(Indices, ConstantOnesOutOfRangeAreRefused) {
+  auto pairs = [](std::vector<int64_t> values) { return Tensor::fromInts(values).reshaped({1, 2}); };
+  for (int64_t bad : {3, -4}) {
+    std::string reason = "): index " + std::to_string(bad) +
+                         " is out of range for an axis of 3 elements; give indices from -3 to 2";
+    EXPECT_THAT(outside("Gather", ints({0, bad})), HasSubstr("(Gather" + reason));
+    EXPECT_THAT(outside("GatherElements", pairs({0, bad})), HasSubstr("(GatherElements" + reason));
+    EXPECT_THAT(outside("GatherND", pairs({bad, 0})), HasSubstr("(GatherND" + reason));
+    EXPECT_THAT(outside("ScatterElements", pairs({0, bad}), counting({1, 2})),
+                HasSubstr("(ScatterElements" + reason));
+    EXPECT_THAT(outside("ScatterND", pairs({bad, 0}), counting({1})), HasSubstr("(ScatterND" + reason));
+  }
+  for (int64_t good : {2, -3}) {
+    EXPECT_EQ(outside("Gather", ints({0, good})), "");
+    EXPECT_EQ(outside("GatherND", pairs({good, -2})), "");
+    EXPECT_EQ(outside("ScatterND", pairs({good, 1}), counting({1})), "");
+  }
+  EXPECT_THAT(outside("GatherND", pairs({2, 2})),
+              HasSubstr("index 2 is out of range for an axis of 2 elements"));
+  // Inside a composite, computed from the constant.
+  EXPECT_THAT(outside("NegativeLogLikelihoodLoss", ints({0, 1, 2})), HasSubstr("index 2 is out of range"));
+}
+
 TEST(OneHot, AxisAndIndicesOutside) {
   auto axis = [](onnx::NodeProto &n) { addAttr(n, "axis", int64_t(0)); };
   Tensor indices = floats({3}, {-1, 1, 7});
