@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 TOKAMAK = os.environ["TOKAMAK"]
+TOKAMAK_OPT = os.environ["TOKAMAK_OPT"]
 WRITE_TEST_MODELS = os.environ["WRITE_TEST_MODELS"]
 CC = os.environ.get("CC", "cc")
 

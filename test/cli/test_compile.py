@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from support import CC, Command
+from support import CC, Command, TOKAMAK_OPT
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "ultra_small", "main.c")
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -162,6 +162,16 @@ class Compile(Command):
                                        "--target-cpu", "x86-64-v4"))
         self.assertEqual(self.good("compile", "dense.onnx", "--emit", "fused", "-o", "fused.mlir"), "")
         self.assertTrue(os.path.exists(self.path("fused.mlir")))
+
+    def test_stages_that_tokamak_opt_reads(self):
+        self.assertIn("__elided__", self.good("compile", "large_constants.onnx", "--emit", "graph"))
+        for stage in ("graph", "fused"):
+            self.good("compile", "large_constants.onnx", "--emit", stage, "-o", stage + ".mlir")
+            done = subprocess.run([TOKAMAK_OPT, stage + ".mlir", "--mlir-print-debuginfo"], cwd=self.folder.name,
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(self.path(stage + ".mlir")) as file:
+                self.assertEqual(done.stdout.strip(), file.read().strip())  # nothing is lost
 
     def test_no_linker(self):
         self.fails(1, "compile", "dense.onnx", "-o", "dense.so", parts=["no linker"],

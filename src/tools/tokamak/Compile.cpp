@@ -18,27 +18,34 @@ struct CompileCommand {
 };
 } // namespace
 
-static std::string print(mlir::ModuleOp module) {
+/// `whole`: with all constants, and with the ONNX nodes as locations: what tokamak-opt can go on with. Else
+/// for readers, who are not helped by pages of weights.
+static std::string print(mlir::ModuleOp module, bool whole) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module.print(os, mlir::OpPrintingFlags().elideLargeElementsAttrs().elideLargeResourceString());
+  mlir::OpPrintingFlags flags;
+  if (whole)
+    flags.enableDebugInfo();
+  else
+    flags.elideLargeElementsAttrs().elideLargeResourceString();
+  module.print(os, flags);
   os << "\n";
   return text;
 }
 
-/// The text of the stage that --emit names.
-static llvm::Expected<std::string> emit(LoadedModel &loaded, const std::string &stage) {
+/// The text of the stage that --emit names; for `whole` see above.
+static llvm::Expected<std::string> emit(LoadedModel &loaded, const std::string &stage, bool whole) {
   if (stage == "graph") {
     auto imported = driver::importModel(*loaded.model, loaded.options);
     if (!imported)
       return imported.takeError();
-    return print(*imported->imported);
+    return print(*imported->imported, whole);
   }
   if (stage == "fused") {
     auto partitioned = driver::partitionModel(*loaded.model, loaded.options);
     if (!partitioned)
       return partitioned.takeError();
-    return print(*partitioned->module);
+    return print(*partitioned->module, whole);
   }
   loaded.options.emit = stage;
   auto compiled = driver::compileModel(*loaded.model, loaded.options);
@@ -56,7 +63,7 @@ static Status compile(const CompileCommand &command) {
     return loaded.status();
   loaded->options.onStage = [&](const char *stage) { progress->stage(stage); };
   if (!command.emit.empty()) {
-    llvm::Expected<std::string> text = emit(*loaded, command.emit);
+    llvm::Expected<std::string> text = emit(*loaded, command.emit, /*whole=*/!command.output.empty());
     if (!text)
       return driver::toStatus(text.takeError());
     progress.reset();
@@ -84,7 +91,11 @@ void addCompile(CLI::App &app, int &exitStatus) {
           "-o,--output", options->output,
           "OUT.so; OUT.h is written beside it. With --emit the text's file (default: standard output)")
       ->type_name("OUT[.so]");
-  command->add_option("--emit", options->emit, "Print one stage instead: graph, fused, kernels, llvm or asm")
+  command
+      ->add_option(
+          "--emit", options->emit,
+          "Print one stage instead: graph, fused, kernels, llvm or asm. graph and fused leave larger "
+          "constants out on standard output; a file (-o) has them all, for tokamak-opt to read")
       ->type_name("STAGE")
       ->check(CLI::IsMember({"graph", "fused", "kernels", "llvm", "asm"}));
   command->callback([options, &exitStatus] { exitStatus = report(compile(*options)); });
