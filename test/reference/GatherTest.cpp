@@ -22,7 +22,8 @@ TEST(Gather, AxesAndNegativeIndices) {
 TEST(Gather, RefusesIndicesOutOfRange) {
   for (int64_t index : {3, -4}) {
     EXPECT_EQ(evaluateOp("gather", {grid, i64({1}, {index})}, "tensor<1x2xi64>", "axis = 0 : i64").error,
-              "'tk.gather' op index " + std::to_string(index) + " is out of range for an axis of 3 elements");
+              "'tk.gather' op index " + std::to_string(index) +
+                  " is out of range for an axis of 3 elements; give indices that fit");
     EXPECT_NE(evaluateOp("gather_elements", {grid, i64({1, 1}, {index})}, "tensor<1x1xi64>", "axis = 0 : i64")
                   .error,
               "");

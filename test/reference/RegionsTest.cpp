@@ -63,7 +63,7 @@ TEST(If, ABranchNotTakenMayFail) {
   Tensor x = f32({2}, {1, 2});
   EXPECT_TRUE(same(evaluateText(source, {bools({}, {0}), i64({}, {9}), x}).results.at(0), f32({}, {0})));
   EXPECT_EQ(evaluateText(source, {bools({}, {1}), i64({}, {9}), x}).error,
-            "'tk.gather' op index 9 is out of range for an axis of 2 elements");
+            "'tk.gather' op index 9 is out of range for an axis of 2 elements; give indices that fit");
 }
 
 /// Sums its iteration numbers into %s while the sum is below %bound; the scan output is the sum so far.
