@@ -3,6 +3,7 @@
 #include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
 #include "codegen/kernel/AnchorEstimate.h"
+#include "codegen/kernel/BandEstimate.h"
 #include "fusion/Candidate.h"
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupWork.h"
@@ -22,6 +23,8 @@ namespace {
 
 /// Cycles of a load and of a store of one vector that lies in the first level.
 constexpr double loadCycles = 0.6, storeCycles = 1;
+/// Of adding a vector to a sum, in a row of additions that wait for each other.
+constexpr double additionCycles = 1;
 /// Of one lane of a gather, its address and its mask included.
 constexpr double gatherCycles = 3;
 /// Cycles of a vector from which on a row kernel keeps it for its other readers.
@@ -132,7 +135,15 @@ private:
   double vectors(double elements) const { return elements / static_cast<double>(target.lanes()); }
   double cycles(double count) const { return count / (target.clockHz * target.efficiency.elementwise); }
 
+  /// What rides on a convolution adds each element from a register.
+  void addBandSum(const OperatorWork &work) {
+    Value input = work.op->getOperand(0);
+    cost.elementwise += cycles(additionCycles * vectors(elementsOf(input)) * registersOf(input));
+  }
+
   void addAnchor(const OperatorWork &work) {
+    if (work.chained && codegen::sumsBands(work.op))
+      return addBandSum(work);
     codegen::AnchorEstimate estimate = codegen::estimateAnchor(work.op, work.constantWeight, target);
     auto flops =
         static_cast<double>(std::max<int64_t>(llvm::cast<tk::TrafficInterface>(work.op).getFlops(), 0));

@@ -2,6 +2,7 @@
 #include "fusion/GroupWork.h"
 #include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
+#include "codegen/kernel/BandEstimate.h"
 #include "ir/Tk.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -155,6 +156,11 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
       else if (kind == FusionKind::Anchor) // for each multiplication: only memory keeps elements of operands
         wanted = std::max(elementsOf(source),
                           static_cast<double>(llvm::cast<tk::TrafficInterface>(reader.op).getFlops()) / 2);
+      // Sums over bands take what the epilogue has in registers.
+      if (reader.chained && codegen::sumsBands(reader.op)) {
+        same[producer->second] = std::max(same[producer->second], elementsOf(source));
+        continue;
+      }
       // A concatenation asks each operand, under a mask, for every element of its own.
       if (kind <= FusionKind::Broadcast) {
         wanted /= invariance(source, reader.op->getResult(0));

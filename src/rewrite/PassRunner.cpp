@@ -85,6 +85,8 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createRecomputeProducersPass(state));
     // Values between anchors that would not stay in the cache are computed band by band.
     add(createMergeAnchorsPass(state));
+    // What convolutions compute is added up before it leaves the registers.
+    add(createSplitReductionsPass(state));
   }
   // One region operation a group.
   add(createOutlineGroupsPass());

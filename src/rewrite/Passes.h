@@ -46,6 +46,7 @@ std::unique_ptr<mlir::Pass> createMergeRowsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeOutputsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createRecomputeProducersPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeAnchorsPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createSplitReductionsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createOutlineGroupsPass();
 /// `threads`: that run the program; 0 for one a core of the target.
 std::unique_ptr<mlir::Pass> createScheduleWavesPass(int64_t threads, PassStatePtr state);

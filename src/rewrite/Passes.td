@@ -120,6 +120,10 @@ def MergeAnchors : Tk_Pass<"merge-anchors", "MergeAnchors"> {
   let summary = "Computes an anchor inside the kernel of the one that reads it, band by band, where the values between "
                 "them would leave the cache (--fusion full).";
 }
+def SplitReductions : Tk_Pass<"split-reductions", "SplitReductions"> {
+  let summary = "Lets convolutions add up their results, band by band, where a reduction over space reads them "
+                "(--fusion full).";
+}
 def OutlineGroups : Tk_Pass<"outline-groups", "OutlineGroups"> {
   let summary = "Turns each group, and each operator without one, into a tk.fusion region.";
 }

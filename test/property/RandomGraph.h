@@ -129,6 +129,7 @@ private:
   void normalization();
   void convolutionChain();
   void anchorChain();
+  void squeeze(mlir::Value x);
   void productChain();
   void siblings();
   mlir::Value convolve(mlir::Value x, int64_t channels, int64_t kernel);

@@ -404,6 +404,23 @@ void RandomGraph::anchorChain() {
     visible.push_back(last);
   if (shapeOf(last) == shapeOf(first))
     arithmetic("add", last, first);
+  for (int64_t i = chance(50) ? pick(1, 2) : 0; i > 0; --i)
+    squeeze(last);
+}
+
+/// The sum or the maximum of each channel of a plane, and perhaps the plane times that.
+void RandomGraph::squeeze(Value x) {
+  const bool isMax = chance(40), keepsAxes = chance(70);
+  const auto count = static_cast<double>(shapeOf(x)[2] * shapeOf(x)[3]);
+  const Bounds known = boundsOf(x);
+  Value sum = add(emit("reduce", x,
+                       {choice<tk::ReduceKindAttr>("kind", isMax ? tk::ReduceKind::Max : tk::ReduceKind::Sum),
+                        ints("axes", {2, 3}), flag("keep_dims", keepsAxes)}),
+                  isMax ? known
+                        : sumBounds(typeOf(x), count, known.magnitude(), known.low, known.high, known.error,
+                                    known.integral));
+  if (sum && keepsAxes && chance(50))
+    arithmetic("mul", x, sum);
 }
 
 /// Matrix products that each read the one before, as attention, perceptrons and the cells of recurrent

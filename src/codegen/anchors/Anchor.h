@@ -29,6 +29,9 @@ struct AccumulatorPoint {
   llvm::SmallVector<PointIndex> after;
   /// How many lanes hold results: `lanes`, or fewer in the last block of the vector axis (a static number).
   int64_t validLanes;
+  /// Whether the next point lies in other code. Those of one register tile are handed over one after the
+  /// other, so what an epilogue gathers from them stays in registers.
+  bool endsTile = true;
 };
 using EpilogueFn = std::function<void(mlir::OpBuilder &, mlir::Location, const AccumulatorPoint &)>;
 

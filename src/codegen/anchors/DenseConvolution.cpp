@@ -402,6 +402,7 @@ void DenseConvolution::emitChannelTile(LoopBuilder &loops, const PlanePhase &pha
                   point.block.offset = v;
                   point.after = phase.outputIndex(base, r, c, shape.spatialRank);
                   point.validLanes = v + 1 == vectors ? validLanes : loops.lanes();
+                  point.endsTile = r + 1 == rows.width && c + 1 == columns.width && v + 1 == vectors;
                   epilogue(loops.opBuilder(), loops.location(), point);
                 }
           });

@@ -293,6 +293,7 @@ void NarrowGroupConvolution::emitBlock(LoopBuilder &loops, const PlanePhase &pha
                                   for (int64_t o = 0; o < columns.width; ++o) {
                                     point.value = sums[o];
                                     point.after = phase.outputIndex(base, 0, o, shape.spatialRank);
+                                    point.endsTile = o + 1 == columns.width;
                                     epilogue(loops.opBuilder(), loops.location(), point);
                                   }
                                 });

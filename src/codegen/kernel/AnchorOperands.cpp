@@ -157,18 +157,21 @@ void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands
   use(e, place);
 }
 
+void storeBehind(ElementBuilder &e, Value source, ArrayRef<Index> index, Value result, const Buffer &buffer) {
+  auto behind = indexBehind(e.space(), source, index, result);
+  if (!behind) {
+    Index position = linearize(e.space(), index, tk::tensorType(source).getShape());
+    behind = delinearize(e.space(), position, tk::tensorType(result).getShape());
+  }
+  e.store(e.element(result, *behind), buffer, *behind);
+}
+
 EpilogueFn epilogueInto(KernelContext &k, Operation *anchor, const AnchorOperands &operands,
                         SmallVector<Value> results, std::vector<Buffer> buffers) {
   return [=, &k](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
     atPoint(k, anchor, operands, builder, loc, point, [&](ElementBuilder &e, const PointPlace &place) {
-      Value value = anchor->getResult(0);
-      Index position = linearize(e.space(), place.index, tk::tensorType(value).getShape());
-      for (auto [result, buffer] : llvm::zip(results, buffers)) {
-        auto behind = indexBehind(e.space(), value, place.index, result);
-        SmallVector<Index> own =
-            behind ? *behind : delinearize(e.space(), position, tk::tensorType(result).getShape());
-        e.store(e.element(result, own), buffer, own);
-      }
+      for (auto [result, buffer] : llvm::zip(results, buffers))
+        storeBehind(e, anchor->getResult(0), place.index, result, buffer);
     });
   };
 }

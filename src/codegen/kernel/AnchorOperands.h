@@ -42,6 +42,9 @@ struct PointPlace {
 void atPoint(KernelContext &k, mlir::Operation *anchor, const AnchorOperands &operands,
              mlir::OpBuilder &builder, mlir::Location loc, const AccumulatorPoint &point,
              llvm::function_ref<void(ElementBuilder &, const PointPlace &)> use);
+/// Stores the element of `result` that is computed, in place, from the element of `source` at `index`.
+void storeBehind(ElementBuilder &e, mlir::Value source, llvm::ArrayRef<Index> index, mlir::Value result,
+                 const Buffer &buffer);
 /// What stores `results`, values of the group, to `buffers` at each finished vector.
 EpilogueFn epilogueInto(KernelContext &k, mlir::Operation *anchor, const AnchorOperands &operands,
                         llvm::SmallVector<mlir::Value> results, std::vector<Buffer> buffers);

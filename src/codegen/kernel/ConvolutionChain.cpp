@@ -3,6 +3,7 @@
 #include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/LoopBuilder.h"
 #include "codegen/kernel/AnchorOperands.h"
+#include "codegen/kernel/BandSums.h"
 #include "codegen/kernel/Prologue.h"
 
 namespace tokamak::codegen {
@@ -26,7 +27,8 @@ struct Link {
   }
 };
 
-/// The heavy operators that `value` depends on through others that are not.
+} // namespace
+
 SmallVector<Operation *> heavyBehind(Value value, ArrayRef<Operation *> heavy) {
   SmallVector<Operation *> found;
   SmallVector<Value> pending{value};
@@ -44,17 +46,21 @@ SmallVector<Operation *> heavyBehind(Value value, ArrayRef<Operation *> heavy) {
   return found;
 }
 
+namespace {
+
 bool isFloatPlane(Operation *anchor) {
   auto type = tk::tensorType(anchor->getResult(0));
   return type.getElementType().isF32() && type.getRank() == 4 && type.getNumElements() > 0;
 }
 
-/// The convolutions in the order of computation; empty if the heavy operators are no chain.
-SmallVector<Link> findChain(KernelBody &body, const KernelMemory &memory) {
+/// The convolutions in the order of computation, and the sums that ride on the last one; empty if the heavy
+/// operators are no chain.
+SmallVector<Link> findChain(KernelBody &body, const KernelMemory &memory, BandSums &sums) {
   SmallVector<Operation *> heavy = body.heavyOperators();
+  sums = BandSums::find(body, heavy);
   SmallVector<Link> chain;
   // From the back: the results depend on the last one only, its input on the one before it only, ...
-  SmallVector<Value> wanted(body.results());
+  SmallVector<Value> wanted = sums.empty() ? SmallVector<Value>(body.results()) : sums.wanted();
   while (true) {
     SmallVector<Operation *> behind;
     for (Value value : wanted)
@@ -69,6 +75,8 @@ SmallVector<Link> findChain(KernelBody &body, const KernelMemory &memory) {
     if (behind.size() > 1 || !isSupported || !isFloatPlane(anchor) || !readInPlace(wanted, anchor))
       return {};
     if (!isLast && wanted.front().getType() != anchor->getResult(0).getType())
+      return {};
+    if (isLast && !sums.fit(anchor->getResult(0)))
       return {};
     Link link{anchor, operandsOf(memory, anchor)};
     if (!isa<tk::WindowOp>(anchor) && !mayPack(body, memory, link.operands.weight, anchor))
@@ -90,13 +98,16 @@ struct BandTasks {
   int64_t bands() const { return (rows + bandRows - 1) / bandRows; }
   int64_t steps() const { return (blocks + stepBlocks - 1) / stepBlocks; }
   int64_t count() const { return images * bands() * steps(); }
-  /// What task `number` computes.
+  /// The band of task `number`.
+  Value bandOf(LoopBuilder &loops, Value number) const {
+    return loops.rem(loops.div(number, steps()), bands());
+  }
+  /// What it computes.
   ConvolutionRegion regionOf(LoopBuilder &loops, Value number) const {
     Value first = loops.mul(loops.rem(number, steps()), stepBlocks);
-    Value band = loops.div(number, steps());
-    Value begin = loops.mul(loops.rem(band, bands()), bandRows);
+    Value begin = loops.mul(bandOf(loops, number), bandRows);
     ConvolutionRegion region;
-    region.image = loops.div(band, bands());
+    region.image = loops.div(loops.div(number, steps()), bands());
     region.images = images;
     region.blocks = {first, loops.min(loops.add(first, stepBlocks), loops.index(blocks)), blocks};
     region.spatial = {{begin, loops.min(loops.add(begin, bandRows), loops.index(rows)), rows}};
@@ -107,40 +118,62 @@ struct BandTasks {
 /// Chooses the bands and plans each convolution for them.
 class ChainPlanner {
 public:
-  ChainPlanner(SmallVector<Link> chain, const KernelMemory &memory, const TargetDescription &target)
-      : chain(std::move(chain)), memory(memory), target(target) {}
+  /// `sums`: how many ride on the last convolution.
+  ChainPlanner(SmallVector<Link> chain, int64_t sums, const KernelMemory &memory,
+               const TargetDescription &target)
+      : chain(std::move(chain)), sums(sums), memory(memory), target(target) {}
 
   /// The highest bands whose scratch leaves half of the second level to weights, and that are enough for the
   /// threads. (Lower ones, weighing what they compute and read again against how much of the level they fill,
   /// were 2 to 4 % slower on mobilenet_v2 at 448x448 and a text detector at 640x640.)
   bool plan() {
     constexpr int64_t enoughTasks = 8;
+    if (!start())
+      return false;
+    for (int64_t count = 1; count <= bands.rows; ++count) {
+      int64_t bandRows = (bands.rows + count - 1) / count;
+      if (count > 1 && bandRows == bands.bandRows)
+        continue;
+      if (!planBands(bandRows))
+        return false;
+      if (fitsCache() && bands.count() >= enoughTasks)
+        return true;
+    }
+    return fitsCache();
+  }
+  /// The same for bands of so many rows.
+  bool plan(int64_t bandRows) { return start() && planBands(bandRows) && hasRoom(); }
+
+  const BandTasks &tasks() const { return bands; }
+  ArrayRef<Link> links() const { return chain; }
+  /// In elements.
+  int64_t sumsOffset() const { return scratchElements; }
+  int64_t scratchBytes() const {
+    return (scratchElements + sums * bands.stepBlocks * target.lanes()) * static_cast<int64_t>(sizeof(float));
+  }
+
+private:
+  bool start() {
     if (!chooseSteps())
       return false;
     auto type = tk::tensorType(chain.back().anchor->getResult(0));
     bands.images = type.getDimSize(0);
     bands.rows = type.getDimSize(2);
     bands.blocks = (type.getDimSize(1) + target.lanes() - 1) / target.lanes();
-    for (int64_t count = 1; count <= bands.rows; ++count) {
-      int64_t bandRows = (bands.rows + count - 1) / count;
-      if (count > 1 && bandRows == bands.bandRows)
-        continue;
-      bands.bandRows = bandRows;
-      if (!planBands(bandRows))
-        return false;
-      // All blocks read what the last one has computed once, unless each has its own.
-      bands.stepBlocks = std::min(chain.back().plan->blocksAtOnce(), bands.blocks);
-      if (scratchBytes() <= target.l2Bytes / 2 && bands.count() >= enoughTasks)
-        return true;
-    }
-    return scratchBytes() <= target.l2Bytes / 2;
+    return true;
   }
 
-  const BandTasks &tasks() const { return bands; }
-  ArrayRef<Link> links() const { return chain; }
-  int64_t scratchBytes() const { return scratchElements * static_cast<int64_t>(sizeof(float)); }
+  bool hasRoom() const { return scratchBytes() <= target.l2Bytes / 2; }
+  /// A dense convolution alone reads the rows of its band once for each tile of channels.
+  bool fitsCache() const {
+    auto conv = dyn_cast<tk::ConvOp>(chain.front().anchor);
+    if (chain.size() > 1 || !conv || conv.getGroup() != 1)
+      return hasRoom();
+    auto input = tk::tensorType(chain.front().input());
+    const int64_t image = input.getNumElements() / bands.images * static_cast<int64_t>(sizeof(float));
+    return hasRoom() && image / bands.bands() <= target.l2Bytes / 2;
+  }
 
-private:
   std::shared_ptr<ConvolutionPlan> create(size_t number, int64_t bandRows) {
     const Link &link = chain[number];
     std::optional<Layout> layout;
@@ -163,7 +196,7 @@ private:
   /// How many channel blocks each asks for at a time: as many as suit the one before it.
   bool chooseSteps() {
     inputBlocks.assign(chain.size(), 1);
-    for (size_t i = 0; i + 1 < chain.size(); ++i) {
+    for (size_t i = 0; i == 0 || i + 1 < chain.size(); ++i) {
       auto plan = create(i, 1);
       if (!plan && chain[i].operands.input) { // not from memory as it lies: brought into blocks first
         chain[i].operands.input = std::nullopt;
@@ -171,13 +204,15 @@ private:
       }
       if (!plan)
         return false;
-      inputBlocks[i + 1] = plan->blocksAtOnce();
+      if (i + 1 < chain.size())
+        inputBlocks[i + 1] = plan->blocksAtOnce();
     }
     return true;
   }
 
   /// Plans bands of so many rows of the last result, and from there what each needs of the one before.
   bool planBands(int64_t bandRows) {
+    bands.bandRows = bandRows;
     scratchElements = 0;
     for (size_t i = chain.size(); i-- > 0;) {
       Link &link = chain[i];
@@ -190,10 +225,13 @@ private:
       scratchElements += (elements + lineElements - 1) / lineElements * lineElements;
       bandRows = std::max<int64_t>(link.plan->inputRowsAtOnce(), 1);
     }
+    // All blocks read what the last one has computed once, unless each has its own.
+    bands.stepBlocks = std::min(chain.back().plan->blocksAtOnce(), bands.blocks);
     return true;
   }
 
   SmallVector<Link> chain;
+  int64_t sums;
   SmallVector<int64_t> inputBlocks;
   const KernelMemory &memory;
   const TargetDescription &target;
@@ -242,11 +280,12 @@ ConvolutionInputFn inputOf(KernelContext &k, ArrayRef<Link> chain, size_t number
 
 std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const KernelMemory &memory,
                                                    const TargetDescription &target) {
-  SmallVector<Link> chain = findChain(body, memory);
-  if (chain.size() < 2)
+  BandSums sums;
+  SmallVector<Link> chain = findChain(body, memory, sums);
+  if (chain.size() < (sums.empty() ? 2 : 1))
     return std::nullopt;
-  ChainPlanner planner(std::move(chain), memory, target);
-  if (!planner.plan())
+  ChainPlanner planner(std::move(chain), sums.count(), memory, target);
+  if (!(sums.empty() ? planner.plan() : planner.plan(sums.bandRows())))
     return std::nullopt;
   SmallVector<Link> links(planner.links());
   KernelStrategy strategy;
@@ -260,6 +299,7 @@ std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const Kerne
     const Link &link = links[i];
     strategy.anchors[i] = {repeats, repeats * link.plan->inputRepeats(),
                            static_cast<double>(tasks.images * tasks.bands())};
+    strategy.anchors[i].startsAnew = links.size() > 1;
     repeats = strategy.anchors[i].inputRepeats;
     if (!link.operands.weight)
       continue;
@@ -268,20 +308,42 @@ std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const Kerne
       return plan->pack(weight);
     };
   }
+  constexpr ChainedAnchor riding{1, 1, 1, std::nullopt, /*startsAnew=*/false};
+  strategy.anchors.insert(strategy.anchors.end(), static_cast<size_t>(sums.count()), riding);
   strategy.repeats = repeats;
   if (!links.front().operands.input)
     strategy.accesses = vectorsComputed(links.front().input(), repeats, target) *
                         loadsOfVector(body, memory, links.front().input(), 1, target.lanes());
-  strategy.emit = [links, tasks](KernelContext &k) {
+  strategy.emit = [links, tasks, sums, sumsOffset = planner.sumsOffset()](KernelContext &k) {
     const Link &last = links.back();
     LoopBuilder loops(k.builder, k.loc, k.lanes());
     loops.loop(k.begin, k.end, 1, [&](Value task) {
-      last.plan->emitRegion(k.builder, k.loc, Value(), last.weightPointer(k), k.scratch,
-                            tasks.regionOf(loops, task), epilogueFor(k, last.anchor, last.operands),
-                            inputOf(k, links, links.size() - 1));
+      const ConvolutionRegion region = tasks.regionOf(loops, task);
+      auto emit = [&](const EpilogueFn &epilogue) {
+        last.plan->emitRegion(k.builder, k.loc, pointerTo(k, last.operands.input), last.weightPointer(k),
+                              k.scratch, region, epilogue, inputOf(k, links, links.size() - 1));
+      };
+      if (sums.empty())
+        return emit(epilogueFor(k, last.anchor, last.operands));
+      BandAccumulators accumulators(k, sums, region, loops.at(k.scratch, sumsOffset), tasks.stepBlocks);
+      accumulators.clear();
+      emit(accumulators.epilogue(last.anchor, last.operands));
+      accumulators.store(tasks.bandOf(loops, task), tasks.bands());
     });
   };
   return strategy;
+}
+
+std::optional<int64_t> bandRowsOf(KernelBody &body, const KernelMemory &memory,
+                                  const TargetDescription &target) {
+  BandSums sums;
+  SmallVector<Link> chain = findChain(body, memory, sums);
+  if (chain.empty() || (chain.size() == 1 && isa<tk::WindowOp>(chain.front().anchor)))
+    return std::nullopt;
+  if (!sums.empty())
+    return sums.bandRows();
+  ChainPlanner planner(std::move(chain), 1, memory, target);
+  return planner.plan() ? std::optional(planner.tasks().bandRows) : std::nullopt;
 }
 
 } // namespace tokamak::codegen

@@ -8,9 +8,17 @@
 
 namespace tokamak::codegen {
 
-/// A plan for a group of several anchors; nothing if they are no chain, or if one row of it needs more
+/// A plan for a group of several anchors, or of one whose results are also summed; nothing if they are no chain, or if one row of it needs more
 /// scratch than the second cache level keeps.
 std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const KernelMemory &memory,
                                                    const TargetDescription &target);
+
+/// Rows of the bands in which a kernel of the group, a chain of one convolution or more, would best add up
+/// its results (BandSums.h); nothing if it is none. Sums that ride there already say it.
+std::optional<int64_t> bandRowsOf(KernelBody &body, const KernelMemory &memory,
+                                  const TargetDescription &target);
+
+/// The operators of `heavy` that `value` depends on through others that are not.
+llvm::SmallVector<mlir::Operation *> heavyBehind(mlir::Value value, llvm::ArrayRef<mlir::Operation *> heavy);
 
 } // namespace tokamak::codegen

@@ -1,5 +1,7 @@
 //===- KernelEstimate.cpp - what kernel a group would become ----------------------------------------===//
 #include "codegen/kernel/KernelEstimate.h"
+#include "codegen/kernel/BandEstimate.h"
+#include "codegen/kernel/ConvolutionChain.h"
 #include "codegen/kernel/ExpressionCost.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
@@ -64,6 +66,13 @@ KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &targe
   estimate.repeats = strategy->repeats;
   estimate.anchors = strategy->anchors;
   return estimate;
+}
+
+std::optional<int64_t> bandRowsOf(tk::FusionOp group, const TargetDescription &target) {
+  KernelBody body(group);
+  auto rows = bandRowsOf(
+      body, memoryOf(body, group, [&](Value value) { return blockedWherePossible(value, target); }), target);
+  return rows ? rows : bandRowsOf(body, memoryOf(body, group, [](Value) { return Layout(); }), target);
 }
 
 ElementCost elementCost(tk::FusionOp group, const TargetDescription &target) {
