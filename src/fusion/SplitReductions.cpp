@@ -2,8 +2,8 @@
 // A global pooling behind a convolution (the squeeze of squeeze-excite, the last pooling of a classifier) is
 // a kernel that reads all of its result again. The convolution's own kernel adds up each band of rows while
 // they are in registers instead: the reduction is split into a tk.window of whole bands, which becomes one
-// more result of that kernel, and a reduction over the bands. Where one band is all of the rows, the window is
-// the reduction, and what follows it may join the kernel as well.
+// more result of that kernel, and a reduction over the bands. Where one band is all of the rows, the window
+// is the reduction, and what follows it may join the kernel as well.
 #include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
 #include "codegen/kernel/BandEstimate.h"
@@ -124,7 +124,9 @@ private:
     if (!rows)
       return {Reason::CannotEmit, "its kernel has no bands of rows to add up"};
 
-    const double before = model.group(producers).seconds() + model.group(consumers).seconds();
+    const fusion::GroupCost convolution = model.group(producers);
+    const double before = convolution.seconds() + model.group(consumers).seconds();
+    const double unsure = uncertainty * (convolution.seconds() - convolution.dispatch - convolution.call);
     Split parts = build(reduction, *rows);
     // As if it were gone: what it reads may have no other readers.
     Operation *holder = reduction.holder;
@@ -133,15 +135,15 @@ private:
     Outcome after = price(parts, producer, node, holder);
     holder->setOperands(operands);
 
-    std::string detail = llvm::formatv("{0} of {1} rows: {2:F1} us instead of {3:F1}",
-                                       parts.bands == 1 ? std::string("one band")
-                                                        : std::to_string(parts.bands) + " bands",
-                                       *rows, after.seconds * 1e6, before * 1e6)
-                             .str();
+    std::string detail =
+        llvm::formatv("{0} of {1} rows: {2:F1} us instead of {3:F1}",
+                      parts.bands == 1 ? std::string("one band") : std::to_string(parts.bands) + " bands",
+                      *rows, after.seconds * 1e6, before * 1e6)
+            .str();
     Refusal refusal;
     if (!after.refusal.empty())
       refusal = {Reason::CannotEmit, after.refusal};
-    else if (after.seconds >= before)
+    else if (after.seconds + unsure >= before)
       refusal = {Reason::NoGain, detail};
     else if (!state.fuel.take("split-reductions", holder->getLoc()))
       refusal = {Reason::OutOfFuel, ""};
@@ -261,6 +263,10 @@ private:
     if (isOne)
       groups.merge(producer, node);
   }
+
+  /// The part of a convolution's time that the model cannot tell: adding up bands, it has tiles of one row and
+  /// other tasks.
+  static constexpr double uncertainty = 0.01;
 
   GroupGraph &groups;
   const fusion::CostModel &model;

@@ -147,7 +147,7 @@ func.func @never_no_elements(%x: tensor<0x96x14x14xf32>) -> (tensor<0x96x14x14xf
 // CHECK-LABEL: func.func @cycle
 // CHECK: %[[R:.*]]:2 = tk.fusion {{.*}}(%arg0
 // CHECK: tk.window
-// CHECK: tk.fusion {{.*}}(%[[R]]#
+// CHECK: tk.fusion {{.*}}%[[R]]#1)
 // CHECK: return
 func.func @cycle(%x: tensor<1x96x14x14xf32>) -> (tensor<1x96x14x14xf32>, tensor<1x96x1x1xf32>) {
   %w = tk.constant dense<0.5> : tensor<96x1x3x3xf32>

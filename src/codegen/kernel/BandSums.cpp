@@ -36,7 +36,8 @@ BandSums BandSums::find(KernelBody &body, SmallVector<Operation *> &heavy) {
         llvm::erase(candidates, behind);
   for (auto [number, value] : llvm::enumerate(body.results())) {
     auto behind = heavyBehind(value, heavy);
-    const bool reads = llvm::any_of(behind, [&](Operation *op) { return llvm::is_contained(candidates, op); });
+    const bool reads =
+        llvm::any_of(behind, [&](Operation *op) { return llvm::is_contained(candidates, op); });
     sums.results.push_back({value, number, std::nullopt});
     if (!reads)
       continue;
@@ -152,7 +153,8 @@ void BandAccumulators::storeBlock(LoopBuilder &loops, Value block, int64_t valid
     SmallVector<bool> bits(static_cast<size_t>(loops.lanes()));
     std::fill_n(bits.begin(), validLanes, true);
     auto type = VectorType::get({loops.lanes()}, loops.opBuilder().getI1Type());
-    e.setMask(loops.opBuilder().create<arith::ConstantOp>(loops.location(), DenseElementsAttr::get(type, bits)));
+    e.setMask(
+        loops.opBuilder().create<arith::ConstantOp>(loops.location(), DenseElementsAttr::get(type, bits)));
   }
   for (auto [number, window] : llvm::enumerate(sums.windows)) {
     Value sum = loops.load(pointerTo(loops, number, {block}));

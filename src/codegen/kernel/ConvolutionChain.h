@@ -8,8 +8,8 @@
 
 namespace tokamak::codegen {
 
-/// A plan for a group of several anchors, or of one whose results are also summed; nothing if they are no chain, or if one row of it needs more
-/// scratch than the second cache level keeps.
+/// A plan for a group of several anchors, or of one whose results are also summed; nothing if they are no
+/// chain, or if one row of it needs more scratch than the second cache level keeps.
 std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const KernelMemory &memory,
                                                    const TargetDescription &target);
 
