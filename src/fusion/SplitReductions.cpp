@@ -264,8 +264,8 @@ private:
       groups.merge(producer, node);
   }
 
-  /// The part of a convolution's time that the model cannot tell: adding up bands, it has tiles of one row and
-  /// other tasks.
+  /// The part of a convolution's time that the model cannot tell: adding up bands, it has tiles of one row
+  /// and other tasks.
   static constexpr double uncertainty = 0.01;
 
   GroupGraph &groups;
