@@ -196,7 +196,8 @@ private:
       whole = note(builder.create<tk::ReduceOp>(loc, reduce.getType(), whole, reduce.getKind(),
                                                 reduce.getAxes(), reduce.getKeepDims()));
     else if (!reduce.getKeepDims())
-      whole = note(builder.create<tk::ReshapeOp>(loc, reduce.getType(), whole));
+      whole =
+          note(builder.create<tk::ReshapeOp>(loc, reduce.getType(), whole, type.getShape().take_front(2)));
     split.result = whole;
     if (auto composite = dyn_cast<tk::CompositeOp>(reduction.holder)) {
       Block &body = composite.getBody().front();
