@@ -133,6 +133,7 @@ private:
     llvm::SmallVector<Value> operands(holder->getOperands());
     holder->setOperands({});
     Outcome after = price(parts, producer, node, holder);
+    after.seconds += secondsOfBlocking(producers) / convolution.parallelism;
     holder->setOperands(operands);
 
     std::string detail =
@@ -168,6 +169,24 @@ private:
     if (type.getNumElements() == 0)
       return {Reason::CannotEmit, "of no elements"};
     return {};
+  }
+
+  /// Convolutions of narrow groups add up channels, so what lies row-major in memory is brought into blocks
+  /// first, lane by lane; alone they might have taken columns as they lie.
+  double secondsOfBlocking(llvm::ArrayRef<Operation *> producers) const {
+    auto isConvolution = [](Operation *op) { return isa<tk::ConvOp, tk::ConvTransposeOp, tk::WindowOp>(op); };
+    double elements = 0;
+    for (Operation *op : producers) {
+      auto group = op->getAttrOfType<IntegerAttr>("group");
+      if (!isConvolution(op) || !group || group.getInt() == 1)
+        continue;
+      Operation *definition = op->getOperand(0).getDefiningOp();
+      auto before = definition ? groups.nodeOf(definition) : std::nullopt;
+      if (!before || llvm::none_of(groups.membersOf(*before), isConvolution))
+        elements += static_cast<double>(tk::tensorType(op->getOperand(0)).getNumElements());
+    }
+    constexpr double cyclesOfLane = 3;
+    return elements * cyclesOfLane / model.targetDescription().clockHz;
   }
 
   static Split build(const Reduction &reduction, int64_t rows) {

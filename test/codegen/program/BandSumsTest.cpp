@@ -57,7 +57,10 @@ TEST(BandSums, RaggedExtents) {
   for (int64_t channels : {20, 136})
     for (int64_t width : {1, 13, 17})
       for (int64_t stride : {1, 2})
-        expectSame(both(Chain({3, channels, 7, width}).add(depthwise(channels, 3, stride, "shift")), "mean"),
+        expectSame(both(Chain({3, 24, 7, width})
+                            .add(pointwise(channels))
+                            .add(depthwise(channels, 3, stride, "shift")),
+                        "mean"),
                    std::nullopt);
 }
 
@@ -66,7 +69,8 @@ TEST(BandSums, SeveralBands) {
   for (int64_t rows : {17, 61})
     for (const char *kind : {"sum", "mean", "max"}) {
       SCOPED_TRACE(rows);
-      expectSame(both(Chain({1, 16, rows, 19}).add(depthwise(16, 3, 1, "shift")), kind), 2);
+      expectSame(both(Chain({1, 16, rows, 19}).add(pointwise(16)).add(depthwise(16, 3, 1, "shift")), kind),
+                 2);
       expectSame(both(Chain({2, 8, rows, 19}).add(pointwise(24, "shift")), kind, false), 2);
     }
 }
