@@ -186,7 +186,7 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
   builder.setInsertionPointToEnd(modules->getBody());
   auto host = builder.create<ModuleOp>(module.getLoc(), "host");
   HostProgram(program, plan, views, kernels.byGroup, weights)
-      .emit(host, options.entry, options.observed ? &result.observed : nullptr);
+      .emit(host, options.entry, result.faultPlaces, options.observed ? &result.observed : nullptr);
   for (ObservedStep &observed : result.observed) {
     observed.step = stepOf.at(observed.op);
     for (Value value : observed.values)

@@ -45,6 +45,9 @@ struct CompiledProgram {
   size_t arenaBytes = 0, scratchBytes = 0;
   std::vector<ProgramValue> inputs, outputs;
   std::vector<ProgramStep> steps;
+  /// Where a run may go wrong, as "node 'NAME' (OPERATOR)": a code that the program returns counts them
+  /// from 1.
+  std::vector<std::string> faultPlaces;
   std::vector<ObservedStep> observed; ///< empty unless asked for
   size_t kernelCount = 0;             ///< kernel and library calls of the schedule (= steps.size())
 };

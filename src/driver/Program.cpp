@@ -36,6 +36,7 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   codegen::CompiledProgram &code = compiled.program;
   std::shared_ptr<Program> program(new Program);
   program->steps = std::move(code.steps);
+  program->faultPlaces = std::move(code.faultPlaces);
   program->predictions = std::move(compiled.predictions);
   if (profiled)
     program->profile = std::make_unique<Profile>(program->steps);

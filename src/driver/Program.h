@@ -2,6 +2,7 @@
 #pragma once
 #include "driver/Jit.h"
 #include "driver/Pipeline.h"
+#include "driver/RunError.h"
 #include "runtime/Model.h"
 #include <memory>
 
@@ -22,6 +23,9 @@ public:
   /// One pointer an input and output, in the order of info(). Returns a code of the runtime library.
   int run(void *const *inputs, void *const *outputs) { return tk_model_run(model, inputs, outputs); }
 
+  /// What a code of `run` means, in one line: node, operator, reason, what to do.
+  std::string error(int code) const { return runError(faultPlaces, code); }
+
   const ProgramInfo &info() const { return programInfo; }
   ProgramInfo &info() { return programInfo; }
 
@@ -35,6 +39,7 @@ private:
 
   std::unique_ptr<Profile> profile; ///< null: runs are not measured
   std::vector<codegen::ProgramStep> steps;
+  std::vector<std::string> faultPlaces;
   std::vector<Prediction> predictions; ///< one a step, or none at all
   std::unique_ptr<Jit> jit;
   std::unique_ptr<char, void (*)(void *)> weights{nullptr, nullptr}; ///< 64-byte aligned

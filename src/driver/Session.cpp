@@ -312,7 +312,7 @@ Status Session::run(std::span<const TensorView> inputs, std::span<const TensorVi
       outputPointers.push_back(view.data);
     }
     if (int code = program->run(inputPointers.data(), outputPointers.data()))
-      return {StatusCode::InvalidInput, std::string("running the model: ") + tk_library_error(code)};
+      return {StatusCode::InvalidInput, program->error(code)};
     return {};
   });
 }

@@ -132,7 +132,7 @@ llvm::Expected<Verification> Verifier::run(int64_t fuel, bool kernels) {
     result.outputs.push_back({info.name, {}});
   }
   if (int code = (*program)->run(inputPointers.data(), outputPointers.data()))
-    return inputFault(model.name() + ": running the model: " + tk_library_error(code));
+    return inputFault(model.name() + ": " + (*program)->error(code));
   if (!check.failure().empty())
     return internalFault("the evaluator refuses what the kernels computed: " + check.failure());
   result.kernels = check.kernels();

@@ -27,8 +27,9 @@ typedef struct TkContext {
   size_t scratch_stride; /* at least the program's scratch_bytes, a multiple of 64 */
 } TkContext;
 
-/* One kernel: computes tasks [begin, end). `buffers` are its operands, then its results. `scratch` is private
- * to the calling thread for the duration of the call. Tasks are independent of each other. */
+/* One kernel: computes tasks [begin, end). `buffers` are its operands, its results, and for one that may find
+ * an index out of range an int32_t that it then sets. `scratch` is private to the calling thread for the
+ * duration of the call. Tasks are independent of each other. */
 typedef void (*TkKernelFn)(void *const *buffers, int64_t begin, int64_t end, void *scratch);
 
 /* Runs all of [0, tasks) over the pool's threads (or on the caller where the pool is busy, absent, or tasks
@@ -55,9 +56,12 @@ typedef int (*TkLibraryFn)(TkContext *context, const TkBuffer *inputs, const TkB
                            const int64_t *ints, const double *floats);
 const char *tk_library_error(int code);
 
+/* What a program returns: 0, or a library error code in the lower TK_FAULT_BITS bits and above them the place
+ * of the step at fault, counted from 1 (codegen::CompiledProgram::faultPlaces), or 0 where there is none. */
+enum { TK_FAULT_BITS = 8 };
+
 /* The compiled program. `arena` (64-byte aligned) holds the intermediate values, `weights` the packed
- * constants, `inputs` and `outputs` the caller's buffers in the order of the signature. Returns 0 or a
- * library error code. */
+ * constants, `inputs` and `outputs` the caller's buffers in the order of the signature. */
 typedef int (*TkProgramFn)(TkContext *context, char *arena, const char *weights, void *const *inputs,
                            void *const *outputs);
 

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* Error codes; tk_library_error gives their text. Results are unspecified after one. */
+/* Error codes; tk_library_error gives their text, the place left out. Results are unspecified after one. */
 enum {
   TK_OK = 0,
   TK_INDEX_OUT_OF_RANGE = 1,

@@ -89,7 +89,30 @@ class Compile(Command):
                   return 0;
                 }
 """)
-        self.assertRegex(self.build(self.path("use.c"), "scatter.so", "use"), r"^1 0 .*range.*: 5 6$")
+        self.assertRegex(self.build(self.path("use.c"), "scatter.so", "use"), r"^1 0 scatter\.onnx: node 'ScatterElements_0' \(ScatterElements\): an index is "
+                         r"out of range; give indices .*: 5 6$")
+
+    def test_indices_of_a_kernel_at_run_time(self):
+        self.good("compile", "gather.onnx", "--shape", "indices=2", "-o", "gather.so")
+        with open(self.path("use.c"), "w") as file:
+            file.write("""
+                #include "gather.h"
+                #include <stdio.h>
+                int main(void) {
+                  float x[60] = {0}, y[40];
+                  int64_t indices[2] = {0, 3};
+                  x[40] = 4;
+                  gather_model *model = gather_init(2);
+                  int bad = gather_run(model, x, indices, y);
+                  indices[1] = -1;
+                  int good = gather_run(model, x, indices, y);
+                  gather_free(model);
+                  printf("%d %s: %g; %s", good, gather_error(bad), y[20], gather_error(1 << 30 | 1));
+                  return 0;
+                }
+""")
+        self.assertRegex(self.build(self.path("use.c"), "gather.so", "use"),
+                         r"^0 gather\.onnx: node 'pick' \(Gather\): an index is out of range; give .*: 8; an index is out")
 
     def test_null_pointers(self):
         self.good("compile", "dense.onnx", "--shape", "x=2x4", "-o", "dense.so")

@@ -203,7 +203,10 @@ class WrongInput(Command):
 
     def test_values_out_of_range(self):
         write_npy(self.path("indices.npy"), "<i8", (2,), [0, 9])
-        self.fails(1, "run", "scatter.onnx", "--input", "indices=indices.npy", parts=["range"])
+        self.fails(1, "run", "scatter.onnx", "--input", "indices=indices.npy", parts=[
+            "scatter.onnx: node 'ScatterElements_0' (ScatterElements): an index is out of range; give indices"])
+        self.fails(1, "run", "gather.onnx", "--input", "indices=indices.npy", "--shape", "indices=2", parts=[
+            "gather.onnx: node 'pick' (Gather): an index is out of range; give indices"])
         for command in ("run", "explain", "verify"):
             self.fails(1, command, "gather_outside.onnx", parts=[
                 "gather_outside.onnx: node 'pick' (Gather): index 5 is out of range for an axis of 3 elements; "

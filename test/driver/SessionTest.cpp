@@ -290,7 +290,35 @@ TEST(SessionErrors, TargetAndRun) {
                                {"indices", tensor<int64_t>(ElementType::Int64, {2}, {0, 9})},
                                {"updates", floats({2}, {5, 6})}});
   std::string message = messageOf(outputs.status());
-  EXPECT_TRUE(contains(message, "range")) << message;
+  EXPECT_TRUE(contains(message,
+                       "<memory>: node 'ScatterElements_0' (ScatterElements): an index is out of range; "
+                       "give indices"))
+      << message;
+}
+
+TEST(SessionErrors, IndicesOfAKernel) {
+  for (Fusion fusion : {Fusion::None, Fusion::Full}) {
+    SessionOptions options;
+    options.fusion = fusion;
+    options.threads = 2;
+    auto session = load("gather", options);
+    // Enough rows for several threads and whole vectors.
+    for (int64_t rows : {1, 9, 20000}) {
+      std::vector<int64_t> indices(static_cast<size_t>(rows), 2);
+      auto run = [&] {
+        return session->run({{"x", HostTensor(ElementType::Float32, {3, 20})},
+                             {"indices", tensor<int64_t>(ElementType::Int64, {rows}, indices)}});
+      };
+      for (int64_t bad : {int64_t{3}, int64_t{-4}, INT64_MAX, INT64_MIN}) {
+        indices[static_cast<size_t>(rows / 2)] = bad;
+        std::string message = messageOf(run().status());
+        EXPECT_TRUE(contains(message, "gather: node 'pick' (Gather): an index is out of range; give indices"))
+            << message;
+      }
+      indices[static_cast<size_t>(rows / 2)] = -3; // one fault leaves nothing behind
+      EXPECT_TRUE(run());
+    }
+  }
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <utility>
 
 namespace tokamak::codegen {
 
@@ -27,7 +28,9 @@ Value ElementBuilder::element(Value tensor, ArrayRef<Index> index) {
     Operation *op = tensor.getDefiningOp();
     assert(op && "a block argument without a buffer");
     unsigned number = cast<OpResult>(tensor).getResultNumber();
+    Operation *outer = std::exchange(expressed, op);
     result = cast<tk::TensorExpressionInterface>(op).emitElement(*this, index, number);
+    expressed = outer;
     result = round(result, *fromMlir(tk::tensorType(tensor).getElementType()));
   }
   scopes.back()[key] = result;
@@ -55,6 +58,21 @@ Value ElementBuilder::broadcastElement(Value tensor, ArrayRef<Index> resultIndex
   return element(tensor, index);
 }
 
+/// Sets the fault where `isWrong` (i1, or one a lane) holds in a lane that is on. The store has the location
+/// of the operator whose element is emitted.
+void ElementBuilder::reportIf(Value isWrong) {
+  isWrong = andMask(isWrong, andMask(currentMask, channelLanes));
+  if (isa<VectorType>(isWrong.getType()))
+    isWrong = b.create<vector::ReductionOp>(loc, vector::CombiningKind::OR, isWrong);
+  auto branch = b.create<scf::IfOp>(loc, isWrong, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value one = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(1));
+  // Threads that store at the same time store the same.
+  b.create<LLVM::StoreOp>(expressed ? expressed->getLoc() : loc, one, fault, /*alignment=*/4,
+                          /*isVolatile=*/false, /*isNonTemporal=*/false, LLVM::AtomicOrdering::monotonic);
+}
+
 Index ElementBuilder::loadedIndex(Value tensor, ArrayRef<Index> index, int64_t extent) {
   DataType type = *fromMlir(tk::tensorType(tensor).getElementType());
   Value value = element(tensor, index);
@@ -74,7 +92,9 @@ Index ElementBuilder::loadedIndex(Value tensor, ArrayRef<Index> index, int64_t e
   Value isNegative = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, value, number(0));
   Value wrapped = b.create<arith::AddIOp>(loc, value, number(extent));
   value = b.create<arith::SelectOp>(loc, isNegative, wrapped, value);
-  // An index out of range is the model's fault; clamping keeps the read inside the buffer.
+  const Buffer *memory = buffer(tensor);
+  if (fault && !(memory && memory->isConstant))
+    reportIf(b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, value, number(extent)));
   value = b.create<arith::MaxSIOp>(loc, value, number(0));
   value = b.create<arith::MinSIOp>(loc, value, number(std::max<int64_t>(extent - 1, 0)));
   Type indexType = isVector ? Type(VectorType::get({laneCount}, b.getIndexType())) : b.getIndexType();

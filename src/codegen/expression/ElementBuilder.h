@@ -20,6 +20,7 @@ struct Buffer {
   Layout layout = {};
   /// Position of an element, in elements from `pointer`; unset: by shape and layout.
   std::function<Index(IndexSpace &, llvm::ArrayRef<Index>)> position = nullptr;
+  bool isConstant = false; ///< holds a value of the model: its indices were checked while importing
 };
 
 /// Where an element of a buffer lies, in elements from its pointer.
@@ -58,7 +59,8 @@ public:
   mlir::Value elementIf(mlir::Value condition, mlir::Value tensor, llvm::ArrayRef<Index> index);
   /// Like `element`, with the indices an elementwise operator of `resultShape` uses on a smaller operand.
   mlir::Value broadcastElement(mlir::Value tensor, llvm::ArrayRef<Index> resultIndex);
-  /// Loads an index tensor's element as an index in [low, high]; negative values count from `extent`.
+  /// Loads an index tensor's element as an index in [0, extent - 1]; negative values count from `extent`.
+  /// One out of range is clamped, so that no memory is touched that is not the tensor's, and reported.
   Index loadedIndex(mlir::Value tensor, llvm::ArrayRef<Index> index, int64_t extent);
 
   mlir::Value load(const Buffer &buffer, llvm::ArrayRef<Index> index);
@@ -91,6 +93,9 @@ public:
   /// Rounds a compute value to what storage in `type` would keep (f16, bf16).
   mlir::Value round(mlir::Value value, DataType type);
 
+  /// Where code says that an index is out of range (!llvm.ptr to an i32 that becomes 1; null: nowhere).
+  void setFault(mlir::Value pointer) { fault = pointer; }
+
   /// Lanes (a vector of i1, or null) that loads and stores must respect now.
   mlir::Value mask() const { return currentMask; }
   void setMask(mlir::Value mask) { currentMask = mask; }
@@ -116,12 +121,14 @@ private:
   mlir::Type storageScalar(DataType type);
   mlir::Value pointerTo(const Buffer &buffer, const Index &position, mlir::Value guard);
   bool staysInside(const Buffer &buffer, llvm::ArrayRef<Index> index);
+  void reportIf(mlir::Value isWrong);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   IndexSpace &indices;
   int64_t laneCount;
-  mlir::Value currentMask, channelLanes;
+  mlir::Value currentMask, channelLanes, fault;
+  mlir::Operation *expressed = nullptr; ///< whose element is being emitted
   int64_t regularAccesses = 0, irregularAccesses = 0;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   llvm::DenseMap<mlir::Value, Source> sources;

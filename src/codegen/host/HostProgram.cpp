@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "runtime/Library.h"
 
 namespace tokamak::codegen {
 
@@ -101,7 +102,9 @@ void HostProgram::copy(Value to, Value from, Value tensor) {
     b.create<LLVM::MemcpyOp>(loc, to, from, constant(byteCount(tensor)), /*isVolatile=*/false);
 }
 
-void HostProgram::emit(ModuleOp module, const std::string &symbol, std::vector<ObservedStep> *observed) {
+void HostProgram::emit(ModuleOp module, const std::string &symbol, std::vector<std::string> &faultPlaces,
+                       std::vector<ObservedStep> *observed) {
+  this->faultPlaces = &faultPlaces;
   this->observed = observed;
   target = module;
   b.setInsertionPointToEnd(module.getBody());
@@ -221,7 +224,47 @@ Value HostProgram::buffersOf(tk::FusionOp group) {
     buffers.push_back(addressIn({Place::Kind::Weights, weights.add(tensor)}));
   for (Value result : group.getResults())
     buffers.push_back(addressOf(result));
+  if (kernel.reportsIndices) {
+    Value fault = slots(1, 4);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(fault);
+    b.create<LLVM::StoreOp>(loc, constant(0, 32), fault);
+    kernelFaults.push_back({group, fault});
+    buffers.push_back(fault);
+  }
   return wordTable(buffers);
+}
+
+void HostProgram::collectFault(Value code, ArrayRef<tk::OnnxNode> nodes) {
+  std::string place;
+  for (const tk::OnnxNode &node : nodes) {
+    std::string name = ("'" + node.name + "' (" + node.opType + ")").str();
+    if (place.find(name) == std::string::npos) // the parts of one node
+      place += (place.empty() ? "node " : " or ") + name;
+  }
+  faultPlaces->push_back(place);
+  Value isFault = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, code, constant(0, 32));
+  Value placed = b.create<arith::OrIOp>(
+      loc, code, constant(static_cast<int64_t>(faultPlaces->size()) << TK_FAULT_BITS, 32));
+  Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), status);
+  Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, before, constant(0, 32));
+  Value counts = b.create<arith::AndIOp>(loc, isFault, isFirst);
+  b.create<LLVM::StoreOp>(loc, b.create<arith::SelectOp>(loc, counts, placed, before), status);
+}
+
+void HostProgram::collectKernelFaults() {
+  static_assert(TK_INDEX_OUT_OF_RANGE == 1, "what a kernel sets is the code");
+  for (auto [group, fault] : kernelFaults) {
+    ArrayRef<size_t> reporting = kernels.lookup(group)->reporting;
+    SmallVector<tk::OnnxNode> nodes;
+    size_t place = 0;
+    group.getBody().walk([&](Operation *op) {
+      if (llvm::is_contained(reporting, place++))
+        nodes.append(tk::onnxNodes(op->getLoc()));
+    });
+    collectFault(b.create<LLVM::LoadOp>(loc, b.getI32Type(), fault), nodes);
+  }
+  kernelFaults.clear();
 }
 
 void HostProgram::declareKernel(const EmittedKernel &kernel) {
@@ -241,10 +284,11 @@ void HostProgram::emitGroup(tk::FusionOp group) {
     Value address = b.create<LLVM::AddressOfOp>(loc, pointer(), kernel.symbol);
     b.create<LLVM::CallOp>(loc, TypeRange{}, "tk_parallel_for",
                            ValueRange{context, address, table, constant(kernel.tasks)});
-    return;
+  } else {
+    b.create<LLVM::CallOp>(loc, TypeRange{}, kernel.symbol,
+                           ValueRange{table, constant(0), constant(kernel.tasks), scratch});
   }
-  b.create<LLVM::CallOp>(loc, TypeRange{}, kernel.symbol,
-                         ValueRange{table, constant(0), constant(kernel.tasks), scratch});
+  collectKernelFaults();
 }
 
 void HostProgram::emitWave(ArrayRef<Operation *> groups) {
@@ -263,6 +307,7 @@ void HostProgram::emitWave(ArrayRef<Operation *> groups) {
   const auto count = static_cast<int64_t>(words.size() / 4);
   b.create<LLVM::CallOp>(loc, TypeRange{}, "tk_parallel_wave",
                          ValueRange{context, wordTable(words), constant(count)});
+  collectKernelFaults();
 }
 
 /// An array of TkBuffer { data, dtype, rank, dims }.
@@ -292,10 +337,7 @@ void HostProgram::emitLibraryCall(Operation *op) {
   Value code = b.create<LLVM::CallOp>(loc, TypeRange{b.getI32Type()}, symbol,
                                       ValueRange{context, ins, outs, globalInts(ints), globalDoubles(floats)})
                    .getResult();
-  // The first fault is the one reported.
-  Value before = b.create<LLVM::LoadOp>(loc, b.getI32Type(), status);
-  Value isGood = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, before, constant(0, 32));
-  b.create<LLVM::StoreOp>(loc, b.create<arith::SelectOp>(loc, isGood, code, before), status);
+  collectFault(code, tk::onnxNodes(op->getLoc()));
 }
 
 void HostProgram::emitIf(tk::IfOp op) {

@@ -19,9 +19,10 @@ public:
       : program(program), plan(plan), views(views), kernels(kernels), weights(weights),
         b(program.getContext()) {}
 
-  /// Into `module`, as an external function `symbol`. `observed`, if not null, gets the steps that the
-  /// program shows, without layouts and numbers.
-  void emit(mlir::ModuleOp module, const std::string &symbol, std::vector<ObservedStep> *observed = nullptr);
+  /// Into `module`, as an external function `symbol`. `faultPlaces` gets what the codes that it returns refer
+  /// to; `observed`, if not null, the steps that the program shows, without layouts and numbers.
+  void emit(mlir::ModuleOp module, const std::string &symbol, std::vector<std::string> &faultPlaces,
+            std::vector<ObservedStep> *observed = nullptr);
 
 private:
   void emitBlock(mlir::Block &block);
@@ -32,6 +33,11 @@ private:
   mlir::Value buffersOf(tk::FusionOp group);
   void declareKernel(const EmittedKernel &kernel);
   void emitLibraryCall(mlir::Operation *op);
+  /// The run's status becomes `code`, of one of `nodes`, where it is not 0. The first fault is the one
+  /// reported.
+  void collectFault(mlir::Value code, mlir::ArrayRef<tk::OnnxNode> nodes);
+  /// The same for what the kernels called since the last time have set.
+  void collectKernelFaults();
   /// Shows the values of the step `op`, which has just run, to the observer.
   void observe(mlir::Operation *op);
   void emitIf(tk::IfOp op);
@@ -56,7 +62,10 @@ private:
   const ViewAssignment &views;
   const llvm::DenseMap<mlir::Operation *, const EmittedKernel *> &kernels;
   WeightStore &weights;
+  std::vector<std::string> *faultPlaces = nullptr;
   std::vector<ObservedStep> *observed = nullptr;
+  /// Groups whose kernels report indices, with the i32 that they set; not yet looked at.
+  mlir::SmallVector<std::pair<tk::FusionOp, mlir::Value>> kernelFaults;
   mlir::OpBuilder b;
   mlir::ModuleOp target;
   mlir::Block *entry = nullptr;

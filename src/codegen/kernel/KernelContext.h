@@ -18,6 +18,7 @@ struct KernelContext {
   std::vector<Buffer> outputs;   ///< one a result of `body`
   mlir::Value begin, end;        ///< tasks, type index
   mlir::Value scratch;           ///< !llvm.ptr
+  mlir::Value fault = {};        ///< see ElementBuilder::setFault
   /// Values inside the group that have been computed into scratch.
   llvm::SmallVector<std::pair<mlir::Value, Buffer>> computed = {};
 
@@ -27,6 +28,7 @@ struct KernelContext {
       e.bindBuffer(value, buffer);
     for (const auto &[value, buffer] : computed)
       e.bindBuffer(value, buffer);
+    e.setFault(fault);
   }
 };
 

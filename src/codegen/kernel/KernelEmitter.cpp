@@ -25,6 +25,21 @@ int64_t workOf(KernelBody &body) {
   return work;
 }
 
+/// Places, in a walk through `group`, of the operators in whose name the kernel stores to `fault`.
+std::vector<size_t> reportingOperators(tk::FusionOp group, Value fault) {
+  llvm::DenseSet<Location> locations;
+  for (Operation *user : fault.getUsers())
+    locations.insert(user->getLoc());
+  std::vector<size_t> result;
+  size_t place = 0;
+  group.getBody().walk([&](Operation *op) {
+    if (locations.contains(op->getLoc()))
+      result.push_back(place);
+    ++place;
+  });
+  return result;
+}
+
 } // namespace
 
 llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignature &signature,
@@ -74,11 +89,16 @@ llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignatu
     k.arguments.push_back(bind(buffer));
   for (const Buffer &buffer : memory.outputs)
     k.outputs.push_back(bind(buffer));
+  k.fault = bind({}).pointer;
   strategy->emit(k);
   builder.setInsertionPointToEnd(&function.getBody().back());
   builder.create<func::ReturnOp>(loc);
 
   EmittedKernel result;
+  result.reportsIndices = !k.fault.use_empty();
+  result.reporting = reportingOperators(group, k.fault);
+  if (!result.reportsIndices)
+    k.fault.getDefiningOp()->erase();
   result.symbol = symbol;
   result.kind = strategy->kind;
   result.tasks = strategy->tasks;

@@ -17,13 +17,17 @@ struct KernelSignature {
   std::vector<bool> constantInput;
 };
 
-/// What the host program must know to call a kernel. Its buffers: operands, `constants`, results.
+/// What the host program must know to call a kernel. Its buffers: operands, `constants`, results, then, where
+/// it reports any, an i32 that becomes 1 where an index is out of range.
 struct EmittedKernel {
   std::string symbol;
   std::string kind; ///< "convolution", "matmul", "rows" or "pointwise"
   int64_t tasks = 0;
   int64_t scratchBytes = 0;
   bool parallel = false; ///< enough work for waking other threads
+  bool reportsIndices = false; ///< it has the i32
+  /// Operators of the group that set it, by their place in a walk through it.
+  std::vector<size_t> reporting;
   std::vector<Tensor> constants;
   /// For each operand: how its constant value is rearranged (empty: as it is).
   std::vector<std::function<Tensor(const Tensor &)>> packing;

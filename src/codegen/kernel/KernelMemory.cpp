@@ -11,6 +11,7 @@ static Buffer bufferOf(RankedTensorType type, const Layout &layout) {
 
 void KernelMemory::addArgument(Value argument, const Layout &layout, bool isConstant) {
   arguments.push_back(bufferOf(tk::tensorType(argument), layout));
+  arguments.back().isConstant = isConstant;
   constantArgument.push_back(isConstant);
 }
 

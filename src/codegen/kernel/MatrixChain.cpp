@@ -283,7 +283,7 @@ void ProductChain::emit(KernelContext &k, Value scratch, const MatrixRegion &reg
                      k.target,  *rowBody,
                      {},        {wanted.bufferOf(rowResult, loops)},
                      firstRow,  loops.add(firstRow, count),
-                     rest};
+                     rest,      k.fault};
   for (Value source : rowBody->argumentSources()) {
     auto argument = dyn_cast<BlockArgument>(source);
     rows.arguments.push_back(argument ? k.arguments[argument.getArgNumber()] : memory);

@@ -66,7 +66,7 @@ Expected<AheadOfTimeFiles> writeSharedLibrary(const codegen::CompiledProgram &pr
   std::string weights = folder.file("weights.bin");
   if (Error error = writeFile(weights, program.weights))
     return std::move(error);
-  Expected<std::string> shim = emitShim(program, names, weights);
+  Expected<std::string> shim = emitShim(program, names, source, weights);
   if (!shim)
     return internalFault(toString(shim.takeError()));
   std::string script = "{ global: " + names.prefix + "_*; local: *; };\n";

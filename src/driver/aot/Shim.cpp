@@ -2,6 +2,8 @@
 // Written as LLVM assembly and compiled here, so that ahead-of-time output needs a linker but no C compiler.
 #include "driver/aot/Shim.h"
 #include "driver/IrObject.h"
+#include "driver/RunError.h"
+#include "runtime/Library.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,6 +43,43 @@ static void defineAccess(raw_ostream &os, StringRef function, StringRef list, si
      << "  ret ptr %result\n}\n";
 }
 
+/// The function that explains a code: one text a place and kind of fault, those of the runtime for the rest.
+static void defineError(raw_ostream &os, StringRef function, const CompiledProgram &program,
+                        StringRef source) {
+  constexpr int kinds = TK_UNSUPPORTED; // those that a step returns are 1 .. kinds
+  size_t texts = 0;
+  for (size_t place = 1; place <= program.faultPlaces.size(); ++place)
+    for (int kind = 1; kind <= kinds; ++kind) {
+      std::string text = source.str() + ": " +
+                         runError(program.faultPlaces, static_cast<int>(place << TK_FAULT_BITS) | kind);
+      os << "@fault." << texts++ << " = private constant [" << text.size() + 1 << " x i8] c\"";
+      printEscapedString(text, os);
+      os << "\\00\"\n";
+    }
+  os << "@faults = private constant [" << texts << " x ptr] [";
+  for (size_t i = 0; i < texts; ++i)
+    os << (i ? ", " : "") << "ptr @fault." << i;
+  os << "]\n";
+  os << "define ptr @" << function << "(i32 %code) {\n"
+     << "  %place = lshr i32 %code, " << TK_FAULT_BITS << "\n"
+     << "  %kind = and i32 %code, " << (1 << TK_FAULT_BITS) - 1 << "\n"
+     << "  %first = mul i32 %place, " << kinds << "\n"
+     << "  %sum = add i32 %first, %kind\n"
+     << "  %number = sub i32 %sum, " << kinds + 1 << "\n"
+     << "  %isPlaced = icmp ult i32 %number, " << texts << "\n"
+     << "  %isKind = icmp ule i32 %kind, " << kinds << "\n"
+     << "  %isFault = icmp ne i32 %kind, 0\n"
+     << "  %isOne = and i1 %isKind, %isFault\n"
+     << "  %isKnown = and i1 %isPlaced, %isOne\n"
+     << "  br i1 %isKnown, label %known, label %other\n"
+     << "known:\n"
+     << "  %wide = zext i32 %number to i64\n"
+     << "  %slot = getelementptr ptr, ptr @faults, i64 %wide\n"
+     << "  %placed = load ptr, ptr %slot\n  ret ptr %placed\n"
+     << "other:\n"
+     << "  %text = call ptr @tk_library_error(i32 %code)\n  ret ptr %text\n}\n";
+}
+
 /// Stores parameters `first`, `first + 1`, ... of the current function into the array %LIST.
 static void storeParameters(raw_ostream &os, StringRef list, size_t first, size_t count) {
   os << "  %" << list << " = alloca [" << count << " x ptr]\n";
@@ -50,7 +89,8 @@ static void storeParameters(raw_ostream &os, StringRef list, size_t first, size_
   }
 }
 
-static std::string assembly(const CompiledProgram &program, const CNames &names, StringRef weightsPath) {
+static std::string assembly(const CompiledProgram &program, const CNames &names, StringRef source,
+                            StringRef weightsPath) {
   std::string text;
   raw_string_ostream os(text);
   const std::string &p = names.prefix;
@@ -88,10 +128,9 @@ static std::string assembly(const CompiledProgram &program, const CNames &names,
      << "  %model = call ptr @tk_model_open(ptr @info, i32 %threads)\n  ret ptr %model\n}\n"
      << "define void @" << p << "_free(ptr %model) {\n"
      << "  call void @tk_model_destroy(ptr %model)\n  ret void\n}\n"
-     << "define ptr @" << p << "_error(i32 %code) {\n"
-     << "  %text = call ptr @tk_library_error(i32 %code)\n  ret ptr %text\n}\n"
      << "define i32 @" << p << "_run_arrays(ptr %model, ptr %inputs, ptr %outputs) {\n"
      << "  %code = call i32 @tk_model_run(ptr %model, ptr %inputs, ptr %outputs)\n  ret i32 %code\n}\n";
+  defineError(os, p + "_error", program, source);
   os << "define i32 @" << p << "_run(ptr %model";
   for (size_t i = 0; i < inputs + outputs; ++i)
     os << ", ptr %p" << i;
@@ -104,8 +143,9 @@ static std::string assembly(const CompiledProgram &program, const CNames &names,
   return text;
 }
 
-Expected<std::string> emitShim(const CompiledProgram &program, const CNames &names, StringRef weightsPath) {
-  return compileIr(assembly(program, names, weightsPath));
+Expected<std::string> emitShim(const CompiledProgram &program, const CNames &names, StringRef source,
+                               StringRef weightsPath) {
+  return compileIr(assembly(program, names, source, weightsPath));
 }
 
 } // namespace tokamak::driver
