@@ -24,7 +24,7 @@ struct EmittedKernel {
   std::string kind; ///< "convolution", "matmul", "rows" or "pointwise"
   int64_t tasks = 0;
   int64_t scratchBytes = 0;
-  bool parallel = false; ///< enough work for waking other threads
+  bool parallel = false;       ///< enough work for waking other threads
   bool reportsIndices = false; ///< it has the i32
   /// Operators of the group that set it, by their place in a walk through it.
   std::vector<size_t> reporting;

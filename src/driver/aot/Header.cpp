@@ -144,7 +144,8 @@ std::string writeHeader(const CompiledProgram &program, const CNames &names, llv
      << "int " << p << "_output_count(void);\n"
      << "const " << p << "_value *" << p << "_input(int index);\n"
      << "const " << p << "_value *" << p << "_output(int index);\n\n"
-     << "/* What a code of the run functions means, in one line: model, node, operator, reason, what to do. */\n"
+     << "/* What a code of the run functions means, in one line: model, node, operator, reason, what to do. "
+        "*/\n"
      << "const char *" << p << "_error(int code);\n\n"
      << "#ifdef __cplusplus\n}\n#endif\n#endif\n";
   return text;
