@@ -291,7 +291,7 @@ TEST(SessionErrors, TargetAndRun) {
                                {"updates", floats({2}, {5, 6})}});
   std::string message = messageOf(outputs.status());
   EXPECT_TRUE(contains(message,
-                       "<memory>: node 'ScatterElements_0' (ScatterElements): an index is out of range; "
+                       "scatter: node 'ScatterElements_0' (ScatterElements): an index is out of range; "
                        "give indices"))
       << message;
 }

@@ -36,7 +36,9 @@ private:
   /// The run's status becomes `code`, of one of `nodes`, where it is not 0. The first fault is the one
   /// reported.
   void collectFault(mlir::Value code, mlir::ArrayRef<tk::OnnxNode> nodes);
-  /// The same for what the kernels called since the last time have set.
+  /// The i32 that the group's kernel sets, on the stack.
+  mlir::Value faultOf(tk::FusionOp group);
+  /// collectFault for each group whose kernel was called since the last time.
   void collectKernelFaults();
   /// Shows the values of the step `op`, which has just run, to the observer.
   void observe(mlir::Operation *op);
