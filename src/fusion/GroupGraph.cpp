@@ -15,6 +15,8 @@ using namespace tokamak::fusion;
 /// Steps that the search for a way around takes at most. Values that are read further away than that gain
 /// little by sharing a kernel: they have left every cache in between.
 static constexpr size_t mostSteps = 2000;
+/// Steps back that are tried before.
+static constexpr size_t fewSteps = 64;
 
 GroupGraph::GroupGraph(Block &block, int64_t &next) : block(block) {
   llvm::DenseMap<int64_t, Node> byNumber;
@@ -167,8 +169,21 @@ GroupGraph::Path GroupGraph::between(Node from, Node to, llvm::SmallVectorImpl<N
 }
 
 GroupGraph::Path GroupGraph::pathAround(Node from, Node to) const {
-  llvm::SmallVector<Node> found;
-  return between(root(from), root(to), found);
+  from = root(from), to = root(to);
+  // Backwards first: what thousands read is mostly read by groups that read little else.
+  llvm::SmallVector<Node> behind{to}, found;
+  size_t steps = 0;
+  for (size_t i = 0; i < behind.size(); ++i)
+    for (Node producer : all[behind[i]].producers) {
+      producer = root(producer);
+      if (++steps > fewSteps)
+        return between(from, to, found);
+      if (producer == from && i > 0)
+        return Path::Around;
+      if (isBefore(from, producer) && producer != to && !llvm::is_contained(behind, producer))
+        behind.push_back(producer);
+    }
+  return Path::None;
 }
 
 void GroupGraph::merge(Node from, Node to) {

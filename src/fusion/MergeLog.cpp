@@ -2,7 +2,8 @@
 #include "fusion/MergeLog.h"
 #include "fusion/NodeNames.h"
 #include "mlir/IR/Block.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tokamak;
@@ -23,19 +24,22 @@ void fusion::MergeLog::note(llvm::ArrayRef<Operation *> from, llvm::ArrayRef<Ope
                             const std::string &detail) {
   if (!state.decisions)
     return;
-  llvm::SmallPtrSet<Operation *, 16> consumers(to.begin(), to.end());
-  for (Operation *producer : from) {
-    llvm::SmallPtrSet<Operation *, 4> seen;
-    for (Operation *user : producer->getUsers()) {
-      Operation *consumer = producer->getBlock()->findAncestorOpInBlock(*user);
-      if (!consumers.contains(consumer) || !seen.insert(consumer).second)
-        continue;
-      Decision decision = newDecision(producer, consumer);
-      decision.fused = reason == Reason::Fused;
-      decision.reason = reason;
-      decision.detail = detail;
-      put(std::move(decision));
-    }
+  llvm::SmallDenseMap<Operation *, size_t, 16> producers;
+  for (Operation *op : from)
+    producers.try_emplace(op, producers.size());
+  llvm::SmallSetVector<std::pair<size_t, size_t>, 4> edges; // numbers in `from` and `to`
+  for (size_t consumer = 0; consumer < to.size(); ++consumer)
+    for (Value value : readBy(to[consumer]))
+      if (auto producer = producers.find(value.getDefiningOp()); producer != producers.end())
+        edges.insert({producer->second, consumer});
+  auto sorted = edges.takeVector();
+  llvm::sort(sorted);
+  for (auto [producer, consumer] : sorted) {
+    Decision decision = newDecision(from[producer], to[consumer]);
+    decision.fused = reason == Reason::Fused;
+    decision.reason = reason;
+    decision.detail = detail;
+    put(std::move(decision));
   }
 }
 

@@ -16,12 +16,18 @@ Decision fusion::newDecision(Operation *producer, Operation *consumer) {
   Decision decision;
   decision.producer = nodeName(producer);
   decision.consumer = nodeName(consumer);
-  for (Value result : producer->getResults()) {
-    bool passes =
-        llvm::any_of(result.getUsers(), [&](Operation *user) { return consumer->isAncestor(user); });
-    decision.edgeBytes += passes ? analysis::tensorBytes(result) : 0;
-  }
+  for (Value result : readBy(consumer))
+    if (result.getDefiningOp() == producer)
+      decision.edgeBytes += analysis::tensorBytes(result);
   return decision;
+}
+
+llvm::SetVector<Value> fusion::readBy(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  if (!op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) { values.insert(inner->operand_begin(), inner->operand_end()); });
+  return values;
 }
 
 /// "Softmax" -> "softmax", "tk.conv" -> "conv".

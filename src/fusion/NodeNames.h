@@ -3,12 +3,17 @@
 #include "fusion/Decision.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SetVector.h"
 #include <string>
 
 namespace tokamak::fusion {
 
 /// The ONNX node that the operation came from, or its operator where there is none.
 std::string nodeName(mlir::Operation *op);
+
+/// The values that the operation, or an operation inside of it, reads. Asking for the readers of a value
+/// instead takes as long as there are, thousands of a merged sibling.
+llvm::SetVector<mlir::Value> readBy(mlir::Operation *op);
 
 /// A decision on the edge, with names and bytes filled in.
 Decision newDecision(mlir::Operation *producer, mlir::Operation *consumer);

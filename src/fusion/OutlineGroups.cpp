@@ -53,25 +53,23 @@ bool isSingleConstant(Value value) {
 Operation *onCycle(const Members &members) {
   Block *block = members.front()->getBlock();
   llvm::SmallPtrSet<Operation *, 16> inside(members.begin(), members.end());
-  // Everything after the group's first member that depends on one: a member reading from it closes a cycle.
-  llvm::SmallPtrSet<Operation *, 16> behind;
-  for (auto it = members.front()->getIterator(); &*it != members.back()->getNextNode(); ++it) {
-    Operation *op = &*it;
-    Operation *source = nullptr;
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands()) {
-        Operation *definition = operand.getDefiningOp();
-        if (!definition || definition->getBlock() != block)
-          continue;
-        if (behind.contains(definition) || (inside.contains(definition) && !inside.contains(op)))
-          source = definition;
-      }
-    });
-    if (source && inside.contains(op))
-      return source;
-    if (source)
-      behind.insert(op);
-  }
+  // What depends on a member, as far as the last one can read it.
+  llvm::SmallSetVector<Operation *, 16> behind;
+  auto follow = [&](Operation *op) {
+    for (Operation *user : op->getUsers()) {
+      Operation *reader = block->findAncestorOpInBlock(*user);
+      if (inside.contains(reader) && !inside.contains(op))
+        return true;
+      if (!inside.contains(reader) && reader->isBeforeInBlock(members.back()))
+        behind.insert(reader);
+    }
+    return false;
+  };
+  for (Operation *member : members)
+    follow(member);
+  for (size_t i = 0; i < behind.size(); ++i)
+    if (follow(behind[i]))
+      return behind[i];
   return nullptr;
 }
 

@@ -2,6 +2,7 @@
 #include "ir/Tk.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tokamak::tk {
@@ -89,25 +90,35 @@ mlir::Location onnxLocation(mlir::MLIRContext *context, llvm::StringRef name, ll
   return mlir::NameLoc::get(mlir::StringAttr::get(context, name + ":" + opType));
 }
 
+/// The node that one part of a location names, if it does.
+static std::optional<OnnxNode> namedNode(mlir::Location part) {
+  auto named = llvm::dyn_cast<mlir::NameLoc>(part);
+  if (!named)
+    return std::nullopt;
+  // Node names may hold colons themselves, operator types do not.
+  auto [name, opType] = named.getName().getValue().rsplit(':');
+  return opType.empty() ? std::nullopt : std::optional<OnnxNode>({name, opType});
+}
+
 llvm::SmallVector<OnnxNode> onnxNodes(mlir::Location loc) {
   llvm::SmallVector<OnnxNode> nodes;
+  llvm::SmallDenseSet<std::pair<llvm::StringRef, llvm::StringRef>, 8> seen;
   loc->walk([&](mlir::Location part) {
-    auto named = llvm::dyn_cast<mlir::NameLoc>(part);
-    if (!named)
-      return mlir::WalkResult::advance();
-    // Node names may hold colons themselves, operator types do not.
-    auto [name, opType] = named.getName().getValue().rsplit(':');
-    auto isSame = [&](const OnnxNode &n) { return n.name == name && n.opType == opType; };
-    if (!opType.empty() && llvm::none_of(nodes, isSame))
-      nodes.push_back({name, opType});
+    if (auto node = namedNode(part); node && seen.insert({node->name, node->opType}).second)
+      nodes.push_back(*node);
     return mlir::WalkResult::advance();
   });
   return nodes;
 }
 
 OnnxNode onnxNode(mlir::Location loc) {
-  llvm::SmallVector<OnnxNode> nodes = onnxNodes(loc);
-  return nodes.empty() ? OnnxNode{} : nodes.front();
+  OnnxNode first; // the operation may stand for thousands
+  loc->walk([&](mlir::Location part) {
+    auto node = namedNode(part);
+    first = node.value_or(OnnxNode{});
+    return node ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return first;
 }
 
 } // namespace tokamak::tk

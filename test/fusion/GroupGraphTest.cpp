@@ -65,7 +65,9 @@ bool reaches(std::map<unsigned, std::set<unsigned>> &edges, unsigned from, unsig
 TEST(GroupGraph, MergesAndPathsAgreeWithReachability) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Graph graph(seed, 40);
+    // Of the large ones, a few steps back from a node do not reach all that lies behind it.
+    const unsigned operators = seed % 3 ? 40 : 300;
+    Graph graph(seed, operators);
     int64_t next = 0;
     GroupGraph groups(*graph.block, next);
     std::mt19937_64 random(seed);
@@ -93,7 +95,7 @@ TEST(GroupGraph, MergesAndPathsAgreeWithReachability) {
       size_t members = 0;
       for (unsigned node : after)
         members += groups.membersOf(node).size();
-      ASSERT_EQ(members, 40U);
+      ASSERT_EQ(members, operators);
     }
   }
 }
