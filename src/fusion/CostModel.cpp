@@ -11,6 +11,7 @@
 #include "ir/Tk.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -88,6 +89,14 @@ public:
     default:
       addElements(work, *expression);
     }
+  }
+
+  /// For an anchor whose tasks have an operand computed, in an order in which vectors lie in memory: so what
+  /// moves there costs its loads alone, and the store into scratch. `accesses`: vectors loaded, where known.
+  void addPrologue(std::optional<double> accesses) {
+    hasPrologue = true;
+    knowsLoads = accesses.has_value();
+    cost.elementwise += cycles(accesses.value_or(0) * loadCycles);
   }
 
   /// For all elements of a kernel that is emitted as a whole to see what it costs.
@@ -204,15 +213,25 @@ private:
   }
 
   void addElements(const OperatorWork &work, const codegen::ExpressionCost &expression) {
-    const double outside =
-        work.operands ? static_cast<double>(work.fromMemory) / static_cast<double>(work.operands) : 0;
+    const double outside = work.operands ? work.fromMemory / static_cast<double>(work.operands) : 0;
     const auto lanes = static_cast<double>(target.lanes());
-    const double loads =
-        outside * (expression.loads * loadCycles + expression.gathers * lanes * gatherCycles);
+    const bool isPrologue = work.feedsAnchor && hasPrologue;
+    const bool moves = analysis::kindOf(work.op) > FusionKind::Broadcast;
+    double each = expression.cycles +
+                  outside * (expression.loads * loadCycles + expression.gathers * lanes * gatherCycles);
+    if (isPrologue)
+      each = (moves ? 0 : expression.cycles) +
+             (knowsLoads ? 0 : outside * static_cast<double>(work.operands) * loadCycles);
     if (!emittedWhole)
-      cost.elementwise += cycles((expression.cycles + loads) * vectors(work.evaluations));
+      cost.elementwise += cycles(each * vectors(work.evaluations) * std::min(work.alike, lanes));
+    if (isPrologue && knowsLoads && llvm::any_of(work.op->getUsers(), [](Operation *user) {
+          return analysis::kindOf(user) == FusionKind::Anchor;
+        }))
+      cost.elementwise += cycles(storeCycles * vectors(work.evaluations));
+    if (expression.cycles >= expensiveCycles && work.elements > 0 && !moves)
+      cost.dearRepeats = std::max(cost.dearRepeats, work.evaluations / work.elements);
     // Where a reader picks lane by lane, so do the loads behind it.
-    if (expression.gathers == 0 && !emittedWhole)
+    if (expression.gathers == 0 && !emittedWhole && !isPrologue)
       cost.elementwise += cycles(static_cast<double>(work.fullFromMemory) * gatherCycles *
                                  std::min(work.scattered, work.evaluations));
     expressionInstructions += expression.instructions;
@@ -223,6 +242,7 @@ private:
   int64_t chainTasks;
   GroupCost &cost;
   double computed = 0, needed = 0;
+  bool hasPrologue = false, knowsLoads = false;
   bool hasAnchor = false, emittedWhole = false;
   std::optional<int64_t> rows; ///< of a kernel that reduces: what its reductions keep
   int64_t accumulators = 0, expressionInstructions = 0, longestExpression = 0;
@@ -324,6 +344,21 @@ static bool computesOperand(llvm::ArrayRef<Operation *> members) {
   return found;
 }
 
+/// Whether some product's second operand is no constant: its tasks put it in order, as they do with what they
+/// compute.
+static bool packsOperand(llvm::ArrayRef<Operation *> members) {
+  bool found = false;
+  for (Operation *member : members)
+    member->walk([&](tk::MatMulOp product) {
+      Value rhs = product.getRhs();
+      auto argument = llvm::dyn_cast<BlockArgument>(rhs);
+      if (auto group = llvm::dyn_cast<tk::FusionOp>(product->getParentOp()); group && argument)
+        rhs = group.getInputs()[argument.getArgNumber()];
+      found |= !analysis::isWeight(rhs);
+    });
+  return found;
+}
+
 codegen::KernelEstimate CostModel::estimateOf(llvm::ArrayRef<Operation *> members) const {
   if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
     return codegen::estimateKernel(group, target);
@@ -346,7 +381,7 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
   const bool needsPlan = members.size() > 1 && !canEmit(members, &limit);
   const int64_t anchors = countKind(members, FusionKind::Anchor);
   codegen::KernelEstimate chain;
-  if (needsPlan || anchors > 1 || computesOperand(members) ||
+  if (needsPlan || anchors > 1 || computesOperand(members) || packsOperand(members) ||
       (anchors == 1 && countKind(members, FusionKind::Reduction) > 0))
     chain = estimateOf(members);
   if (needsPlan && !chain.isTiled()) {
@@ -366,6 +401,11 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
   Pricing pricing(target, chain.anchors.empty() ? 0 : chain.tasks, cost);
   if (movesOnly(members))
     pricing.addWhole(wholeOf(members));
+  // Loads of rows that reduce are not those of one vector, and those of a chain are not told apart.
+  if (chain.isTiled())
+    pricing.addPrologue(anchors == 1 && countKind(members, FusionKind::Reduction) == 0
+                            ? std::optional(chain.accesses)
+                            : std::nullopt);
   auto isExpression = [](Operation *op) {
     const FusionKind kind = analysis::kindOf(op);
     return kind != FusionKind::Anchor && kind != FusionKind::Reduction && kind != FusionKind::Opaque;
@@ -402,6 +442,16 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
     cost.parallelism = static_cast<double>(cost.tasks) / static_cast<double>(rounds);
   }
   return cost;
+}
+
+void CostModel::setProgramWeights(ModuleOp program) {
+  programWeights = 0;
+  program.walk(
+      [&](tk::ConstantOp constant) { programWeights += analysis::tensorBytes(constant.getResult()); });
+}
+
+std::string fusion::comparison(double together, double apart) {
+  return llvm::formatv("{0:F2} us instead of {1:F2}", together * 1e6, apart * 1e6).str();
 }
 
 GroupCost CostModel::group(llvm::ArrayRef<Operation *> members) const {

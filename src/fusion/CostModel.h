@@ -7,6 +7,7 @@
 #include "analysis/TargetDescription.h"
 #include "codegen/kernel/ExpressionCost.h"
 #include "codegen/kernel/KernelEstimate.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <string>
@@ -28,6 +29,8 @@ struct GroupCost {
   int64_t flops = 0;
   /// Elements computed over elements that would be if each value were computed once; 1 without recomputation.
   double recomputation = 1;
+  /// How often an element of the same operator is computed, at most, among operators that are dear to repeat.
+  double dearRepeats = 1;
   int64_t instructions = 0;       ///< written out around the anchor's or the nest's innermost loop
   analysis::LevelTraffic traffic; ///< each operand and result once
   /// What an anchor reads again and again while it works: from the second level, since its tiles are cut for
@@ -40,6 +43,9 @@ struct GroupCost {
   double serial() const;
   /// Of one run with the threads of the model; infinite where refused.
   double seconds() const;
+  /// Of the same with the other threads awake: waking them costs nothing where one runs alone, so what is
+  /// fused must pay without.
+  double secondsAwake() const { return seconds() - dispatch; }
 };
 
 class CostModel {
@@ -60,6 +66,7 @@ public:
 
   /// Weights of the program that `group` assumes around a kernel.
   void setProgramWeights(int64_t bytes) { programWeights = bytes; }
+  void setProgramWeights(mlir::ModuleOp program);
   const TargetDescription &targetDescription() const { return target; }
 
 private:
@@ -73,5 +80,8 @@ private:
   int64_t programWeights = 0;
   mutable std::unordered_map<size_t, codegen::ExpressionCost> expressions; ///< by what the operator is
 };
+
+/// "1.2 us instead of 3.4 us": two times as decisions name them.
+std::string comparison(double together, double apart);
 
 } // namespace tokamak::fusion

@@ -52,7 +52,7 @@ static Words words(Reason reason) {
   case Reason::FarApart:
     return {"far-apart", "Whether another way leads from the one to the other takes too long to find out."};
   case Reason::NoGain:
-    return {"no-gain", "Together they move no fewer bytes than apart."};
+    return {"no-gain", "Together they would take no less time than apart."};
   case Reason::ReusesElements:
     return {"reuses-elements", "The consumer asks for elements again that are dear to compute."};
   }

@@ -29,7 +29,7 @@ enum class Reason {
   Cycle,            ///< a path through other groups leads from the one to the other
   CannotEmit,       ///< the kernel emitter cannot do the group; the detail says why
   FarApart,         ///< whether another way leads between them takes too long to find out
-  NoGain,           ///< together they move no fewer bytes than apart
+  NoGain,           ///< together they would take no less time than apart
   ReusesElements,   ///< the consumer asks for an element more than once, and it is dear to compute again
 };
 

@@ -93,11 +93,15 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
   for (OperatorWork &one : work)
     if (!chain.empty() && analysis::kindOf(one.op) == FusionKind::Anchor)
       one.chained = &chain[anchors++];
-  // What is asked for at the reader's own index, and at indices of its own making.
-  llvm::SmallVector<double> same(work.size()), other(work.size());
+  // What is asked for at the reader's own index, and at indices of its own making; the most that one asks.
+  llvm::SmallVector<double> same(work.size()), other(work.size()), most(work.size());
+  const bool holdsAnchor =
+      llvm::any_of(flat.operators, [](Operation *op) { return analysis::kindOf(op) == FusionKind::Anchor; });
+  const bool runsByRows = llvm::any_of(
+      flat.operators, [](Operation *op) { return analysis::kindOf(op) == FusionKind::Reduction; });
 
   // Results of the group: what something outside of the members reads. An anchor's epilogue writes all of
-  // them at once; elsewhere each has loops of its own.
+  // them at once, as the loops of elementwise results of one shape do; elsewhere each has loops of its own.
   llvm::SmallPtrSet<Operation *, 16> inside(members.begin(), members.end());
   llvm::SmallVector<Value> results;
   for (Operation *op : members)
@@ -105,27 +109,29 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
       if (result.use_empty() ||
           llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         results.push_back(result);
-  const bool apart = results.size() > 1 && llvm::none_of(flat.operators, [](Operation *op) {
-                       return analysis::kindOf(op) == FusionKind::Anchor;
-                     });
+  const bool apart = !holdsAnchor && llvm::any_of(results, [&](Value result) {
+    return (runsByRows && result != results.front()) ||
+           tk::tensorType(result).getShape() != tk::tensorType(results.front()).getShape();
+  });
   for (Value result : results) {
     Operation *definition = flat.resolve(result).getDefiningOp();
     auto producer = definition ? index.find(definition) : index.end();
     if (producer == index.end())
       continue;
-    double &asked = (apart ? other : same)[producer->second];
-    asked = apart ? asked + elementsOf(result) : std::max(asked, elementsOf(result));
+    double &sum = (apart ? other : same)[producer->second];
+    sum = apart ? sum + elementsOf(result) : std::max(sum, elementsOf(result));
+    most[producer->second] = std::max(most[producer->second], elementsOf(result));
   }
 
-  const bool runsByRows = llvm::any_of(
-      flat.operators, [](Operation *op) { return analysis::kindOf(op) == FusionKind::Reduction; });
   for (size_t i = work.size(); i-- > 0;) {
     OperatorWork &reader = work[i];
     const bool loops = hasOwnLoops(reader.op);
     const double asked = same[i] + other[i];
     const ExpressionFacts expression = loops ? ExpressionFacts() : facts(reader.op);
-    const bool isKept = loops || (runsByRows && expression.isExpensive);
-    reader.evaluations = isKept ? std::min(asked, reader.elements) : asked;
+    // A row keeps what all of its stages read; a value that rows share is computed in each.
+    reader.evaluations = loops                                  ? std::min(asked, reader.elements)
+                         : runsByRows && expression.isExpensive ? most[i]
+                                                                : asked;
     if (reader.chained)
       reader.evaluations = reader.elements * reader.chained->repeats;
     const FusionKind kind = analysis::kindOf(reader.op);
@@ -141,7 +147,8 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
       ++reader.operands;
       auto producer = definition ? index.find(definition) : index.end();
       if (producer == index.end()) {
-        ++reader.fromMemory;
+        reader.fromMemory +=
+            kind <= FusionKind::Broadcast ? 1 / invariance(source, reader.op->getResult(0)) : 1;
         reader.fullFromMemory += elementsOf(source) >= reader.elements;
         reader.constantWeight |=
             isConstant && operand == reader.op->getOperand(std::min(1U, reader.op->getNumOperands() - 1));
@@ -156,18 +163,27 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
       else if (kind == FusionKind::Anchor) // for each multiplication: only memory keeps elements of operands
         wanted = std::max(elementsOf(source),
                           static_cast<double>(llvm::cast<tk::TrafficInterface>(reader.op).getFlops()) / 2);
+      else if (kind == FusionKind::Tuple && reader.feedsAnchor) // there, loops are cut where operands begin
+        wanted *= elementsOf(source) / std::max(reader.elements, 1.0);
       // Sums over bands take what the epilogue has in registers.
       if (reader.chained && codegen::sumsBands(reader.op)) {
         same[producer->second] = std::max(same[producer->second], elementsOf(source));
+        most[producer->second] = std::max(most[producer->second], elementsOf(source));
         continue;
       }
-      // A concatenation asks each operand, under a mask, for every element of its own.
-      if (kind <= FusionKind::Broadcast) {
-        wanted /= invariance(source, reader.op->getResult(0));
-        same[producer->second] = std::max(same[producer->second], wanted);
-      } else {
-        other[producer->second] += wanted;
-      }
+      // Elsewhere a concatenation asks each operand, under a mask, for every element of its own. Anchors that
+      // run in the loops of another have what that one has computed.
+      const bool isInPlace = kind <= FusionKind::Broadcast || (reader.chained && !reader.chained->startsAnew);
+      const double readers = kind <= FusionKind::Broadcast ? invariance(source, reader.op->getResult(0)) : 1;
+      wanted /= readers;
+      if (readers > 1)
+        from.alike = std::max(from.alike, reader.alike * readers);
+      double &sum = (isInPlace ? same : other)[producer->second];
+      sum = isInPlace ? std::max(sum, wanted) : sum + wanted;
+      // What a stage that is computed again asks for, it asks a kept value for once.
+      const double once = loops || reader.evaluations == 0 ? 1 : most[i] / reader.evaluations;
+      most[producer->second] = std::max(most[producer->second], wanted * once);
+      from.feedsAnchor |= reader.feedsAnchor || kind == FusionKind::Anchor;
       if (!loops)
         from.scattered += expression.scatters ? wanted : reader.scattered;
     }

@@ -4,7 +4,6 @@
 // leaves the cache, and computes what two bands have in common twice. Along each path of groups of which each
 // has the next as its only reader, the cut into kernels that takes the least modelled time is chosen.
 #include "analysis/PostDominatorTree.h"
-#include "analysis/Traffic.h"
 #include "codegen/kernel/KernelEstimate.h"
 #include "fusion/Candidate.h"
 #include "fusion/CostModel.h"
@@ -15,7 +14,6 @@
 #include "fusion/MergeLog.h"
 #include "rewrite/Passes.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <limits>
 #include <map>
@@ -184,8 +182,7 @@ private:
       return segment;
     }
     fusion::GroupCost cost = model.group(membersOf(path));
-    // Waking threads costs nothing where one runs alone; bytes must pay for bands by themselves.
-    segment.seconds = cost.seconds() - cost.dispatch;
+    segment.seconds = cost.secondsAwake();
     segment.refusal = cost.refusal;
     return segment;
   }
@@ -224,14 +221,14 @@ private:
       for (size_t i = from; i < end; ++i)
         apart += segments[{i, i + 1}].seconds;
       if (end - from > 1)
-        merges |= merge(slice(from, end), detail(segments[{from, end}].seconds, apart));
+        merges |= merge(slice(from, end), fusion::comparison(segments[{from, end}].seconds, apart));
     }
     for (size_t i = 1; i < count; ++i)
       if (isCut[i]) {
         const Segment &pair = segments[{i - 1, i + 1}];
         double apart = segments[{i - 1, i}].seconds + segments[{i, i + 1}].seconds;
         note(path[i - 1], path[i],
-             pair.refusal.empty() ? Refusal{Reason::NoGain, detail(pair.seconds, apart)}
+             pair.refusal.empty() ? Refusal{Reason::NoGain, fusion::comparison(pair.seconds, apart)}
                                   : Refusal{Reason::CannotEmit, pair.refusal});
       }
     return merges;
@@ -254,10 +251,6 @@ private:
 
   void note(GroupGraph::Node from, GroupGraph::Node to, const Refusal &refusal) {
     log.refused(llvm::to_vector(groups.membersOf(from)), llvm::to_vector(groups.membersOf(to)), refusal);
-  }
-
-  static std::string detail(double together, double apart) {
-    return llvm::formatv("{0:F1} us instead of {1:F1}", together * 1e6, apart * 1e6).str();
   }
 
   /// Groups of one kernel at most: expand, depthwise, project is three.
@@ -284,10 +277,7 @@ struct MergeAnchors : tokamak::impl::MergeAnchorsBase<MergeAnchors> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    int64_t weights = 0;
-    getOperation()->walk(
-        [&](tk::ConstantOp constant) { weights += analysis::tensorBytes(constant.getResult()); });
-    model.setProgramWeights(weights);
+    model.setProgramWeights(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { AnchorMerger(groups, model, *state).run(); });
   }

@@ -2,10 +2,10 @@
 // The baseline merges a group only with everything on all paths to where they meet again, so a value that is
 // also a graph output, or that two kernels read, keeps its reader apart. Here the group merges with a reader
 // nevertheless, and the value becomes one more result of the kernel: it is written as before, but not read
-// again. Groups that reduce are the business of merge-rows.
-#include "analysis/PostDominatorTree.h"
+// again. Whether that pays, the cost model says. Groups that reduce are the business of merge-rows.
 #include "codegen/kernel/KernelEstimate.h"
 #include "fusion/Candidate.h"
+#include "fusion/CostModel.h"
 #include "fusion/DominatorPartitioner.h"
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupGraph.h"
@@ -28,8 +28,8 @@ namespace {
 
 class OutputMerger {
 public:
-  OutputMerger(GroupGraph &groups, const TargetDescription &target, PassState &state)
-      : groups(groups), target(target), state(state), log(state) {}
+  OutputMerger(GroupGraph &groups, const fusion::CostModel &model, PassState &state)
+      : groups(groups), model(model), state(state), log(state) {}
 
   void run() {
     // Producers first: a merged group is tried with its new neighbours when its turn comes.
@@ -45,7 +45,7 @@ public:
 private:
   struct Known {
     codegen::KernelEstimate kernel;
-    int64_t bytes = 0;
+    double seconds = 0; ///< on one core
   };
 
   bool reduces(GroupGraph::Node node) const {
@@ -55,17 +55,25 @@ private:
   bool tryMerge(GroupGraph::Node from, GroupGraph::Node to) {
     auto producers = llvm::to_vector(groups.membersOf(from)),
          consumers = llvm::to_vector(groups.membersOf(to));
+    Known together;
     std::string detail;
-    if (Refusal refusal = judge(from, to, detail)) {
+    Refusal refusal = refuseForm(from, to, together);
+    if (!refusal)
+      refusal = refuseCost(from, to, together, detail);
+    if (!refusal && !state.fuel.take("merge-outputs", consumers.back()->getLoc()))
+      refusal = {Reason::OutOfFuel, ""};
+    if (refusal) {
       log.refused(producers, consumers, refusal);
       return false;
     }
     log.merged(producers, consumers, detail);
     groups.merge(from, to);
+    cache[to] = std::move(together);
     return true;
   }
 
-  Refusal judge(GroupGraph::Node from, GroupGraph::Node to, std::string &detail) {
+  /// Why there can be no kernel of both that is as good as the two are.
+  Refusal refuseForm(GroupGraph::Node from, GroupGraph::Node to, Known &together) {
     size_t size = fusion::plannedSize(groups.membersOf(from)) + fusion::plannedSize(groups.membersOf(to));
     if (size > fusion::DominatorPartitioner::mostOperators)
       return {Reason::TooManyOperators, std::to_string(size) + " operators"};
@@ -77,53 +85,50 @@ private:
       return {Reason::CannotEmit, why};
     if (Refusal refusal = fusion::refusePath(groups, from, to))
       return refusal;
-
     Candidate candidate(members);
     if (candidate.outputs().size() > mostResults)
       return {Reason::CannotEmit, std::to_string(candidate.outputs().size()) + " results"};
-    Known together{codegen::estimateKernel(candidate.group(), target), activationBytes(candidate)};
-    const Known &producer = known(from), &consumer = known(to);
-    if (Refusal refusal = refuseKernel(producer, consumer, together))
-      return refusal;
-    int64_t apart = producer.bytes + consumer.bytes;
-    detail = std::to_string(together.bytes) + " bytes instead of " + std::to_string(apart);
-    if (together.bytes >= apart)
-      return {Reason::NoGain, detail};
-    if (!state.fuel.take("merge-outputs", groups.membersOf(to).back()->getLoc()))
-      return {Reason::OutOfFuel, ""};
-    cache[to] = together;
+    together.kernel = codegen::estimateKernel(candidate.group(), model.targetDescription());
+    return refuseKernel(known(from).kernel, known(to).kernel, together.kernel);
+  }
+
+  /// An anchor stays register-tiled, and elementwise results run in one loop nest, each value computed once.
+  static Refusal refuseKernel(const codegen::KernelEstimate &producer,
+                              const codegen::KernelEstimate &consumer,
+                              const codegen::KernelEstimate &together) {
+    for (const codegen::KernelEstimate *part : {&producer, &consumer})
+      if (part->isTiled() && part->kind != together.kind)
+        return {part == &consumer ? Reason::AnchorInput : Reason::CannotEmit,
+                "the " + part->kind + " would not stay register-tiled"};
+    if (together.scratchBytes > std::max(producer.scratchBytes, consumer.scratchBytes))
+      return {Reason::AnchorInput, ""}; // a prologue is the business of recompute-producers
+    if (together.isTiled())
+      return {};
+    if (together.kind != "pointwise")
+      return {Reason::CannotEmit, "a kernel of kind " + together.kind + " with several results"};
+    if (together.nests > 1) // as good as several kernels, in one
+      return {Reason::CannotEmit, std::to_string(together.nests) + " loop nests that share nothing"};
     return {};
   }
 
-  /// The merged kernel must be as good as the two: an anchor stays register-tiled, and elementwise results
-  /// run in one loop nest, each value computed once.
-  static Refusal refuseKernel(const Known &producer, const Known &consumer, const Known &together) {
-    for (const Known *part : {&producer, &consumer})
-      if (part->kernel.isTiled() && part->kernel.kind != together.kernel.kind)
-        return {part == &consumer ? Reason::AnchorInput : Reason::CannotEmit,
-                "the " + part->kernel.kind + " would not stay register-tiled"};
-    if (together.kernel.scratchBytes > std::max(producer.kernel.scratchBytes, consumer.kernel.scratchBytes))
-      return {Reason::AnchorInput, ""}; // a prologue is the business of recompute-producers
-    if (together.kernel.isTiled())
-      return {};
-    if (together.kernel.kind != "pointwise")
-      return {Reason::CannotEmit, "a kernel of kind " + together.kernel.kind + " with several results"};
-    if (together.kernel.nests > 1)
-      return {Reason::CannotEmit, std::to_string(together.kernel.nests) + " loop nests that share nothing"};
-    double apart = producer.kernel.accesses + consumer.kernel.accesses;
-    if (together.kernel.accesses > apart)
-      return {Reason::NoGain, std::to_string(static_cast<int64_t>(together.kernel.accesses)) +
-                                  " loads and stores instead of " +
-                                  std::to_string(static_cast<int64_t>(apart))};
-    return {};
+  /// Why the kernel of both does not pay: the value between them is written still, but not read again, and
+  /// there is one kernel less to call; yet together they may run over memory in an order that suits only one.
+  Refusal refuseCost(GroupGraph::Node from, GroupGraph::Node to, Known &together, std::string &detail) {
+    fusion::GroupCost cost = model.group(groups.membersOfBoth(from, to));
+    if (!cost.refusal.empty())
+      return {Reason::CannotEmit, cost.refusal};
+    together.seconds = cost.serial();
+    const double apart = known(from).seconds + known(to).seconds;
+    detail = fusion::comparison(together.seconds, apart);
+    return together.seconds < apart ? Refusal() : Refusal{Reason::NoGain, detail};
   }
 
   const Known &known(GroupGraph::Node node) {
     auto [place, isNew] = cache.try_emplace(node);
-    if (isNew) {
-      Candidate candidate(groups.membersOf(node));
-      place->second = {codegen::estimateKernel(candidate.group(), target), activationBytes(candidate)};
-    }
+    if (isNew)
+      place->second = {
+          codegen::estimateKernel(Candidate(groups.membersOf(node)).group(), model.targetDescription()),
+          model.group(groups.membersOf(node)).serial()};
     return place->second;
   }
 
@@ -131,7 +136,7 @@ private:
   static constexpr size_t mostResults = 8;
 
   GroupGraph &groups;
-  const TargetDescription &target;
+  const fusion::CostModel &model;
   PassState &state;
   fusion::MergeLog log;
   std::map<GroupGraph::Node, Known> cache; ///< references into it stay valid
@@ -146,8 +151,10 @@ struct MergeOutputs : tokamak::impl::MergeOutputsBase<MergeOutputs> {
   }
 
   void runOnOperation() override {
+    fusion::CostModel model(state->target);
+    model.setProgramWeights(getOperation());
     fusion::forEachGroupGraph(getOperation(),
-                              [&](GroupGraph &groups) { OutputMerger(groups, state->target, *state).run(); });
+                              [&](GroupGraph &groups) { OutputMerger(groups, model, *state).run(); });
   }
 
   PassStatePtr state;

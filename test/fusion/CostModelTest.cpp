@@ -230,6 +230,75 @@ TEST_F(CostModelTest, WhatARowSharesIsComputedOnceARow) {
   EXPECT_EQ(workOf({at(block, 0), at(block, 1)}, plain)[0].evaluations, 8);
 }
 
+TEST_F(CostModelTest, WhatIsTheSameAlongARowTakesAVector) {
+  mlir::Block &block = parse(R"(
+    func.func @main(%x: tensor<512x64xf32>, %c: tensor<512x1xf32>) -> tensor<512x64xf32> {
+      %0 = tk.exp %c : (tensor<512x1xf32>) -> tensor<512x1xf32>
+      %1 = tk.mul %x, %0 : (tensor<512x64xf32>, tensor<512x1xf32>) -> tensor<512x64xf32>
+      return %1 : tensor<512x64xf32>
+    })");
+  const double added = costOf({at(block, 0), at(block, 1)}).elementwise - costOf({at(block, 1)}).elementwise;
+  EXPECT_GT(added, 512 * 15 / machine().clockHz); // not 512 / 16
+  EXPECT_LT(added, 512 * 60 / machine().clockHz); // nor 512 * 64 / 16
+}
+
+TEST_F(CostModelTest, ResultsOfOneShapeShareTheirLoops) {
+  mlir::Block &block = parse(R"(
+    func.func @main(%x: tensor<32x64xf32>) -> (tensor<32x64xf32>, tensor<32x64xf32>, tensor<64x32xf32>) {
+      %0 = tk.exp %x : (tensor<32x64xf32>) -> tensor<32x64xf32>
+      %1 = tk.abs %0 : (tensor<32x64xf32>) -> tensor<32x64xf32>
+      %2 = tk.neg %0 : (tensor<32x64xf32>) -> tensor<32x64xf32>
+      %3 = tk.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<32x64xf32>) -> tensor<64x32xf32>
+      return %1, %2, %3 : tensor<32x64xf32>, tensor<32x64xf32>, tensor<64x32xf32>
+    })");
+  // The exponential is read by the transposition as well, so it is a result of its own in the first.
+  EXPECT_EQ(workOf({at(block, 0), at(block, 1), at(block, 2)}, plain)[0].evaluations, 2048);
+  EXPECT_GT(workOf({at(block, 0), at(block, 1), at(block, 2), at(block, 3)}, plain)[0].evaluations, 2048);
+}
+
+TEST_F(CostModelTest, DearRepetitionsAreNamed) {
+  mlir::Block &block = parse(R"(
+    func.func @main(%c: tensor<1x64xf32>, %x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+      %0 = tk.exp %c : (tensor<1x64xf32>) -> tensor<1x64xf32>
+      %1 = tk.mul %x, %0 : (tensor<8x64xf32>, tensor<1x64xf32>) -> tensor<8x64xf32>
+      %2 = tk.abs %c : (tensor<1x64xf32>) -> tensor<1x64xf32>
+      %3 = tk.mul %1, %2 : (tensor<8x64xf32>, tensor<1x64xf32>) -> tensor<8x64xf32>
+      return %3 : tensor<8x64xf32>
+    })");
+  EXPECT_EQ(costOf({at(block, 0)}).dearRepeats, 1);
+  EXPECT_EQ(costOf({at(block, 0), at(block, 1)}).dearRepeats, 8);
+  EXPECT_EQ(costOf({at(block, 2), at(block, 3)}).dearRepeats, 1); // it is cheap
+}
+
+TEST_F(CostModelTest, RowsComputeWhatTheyShareEach) {
+  mlir::Block &block = parse(R"(
+    func.func @main(%c: tensor<1x64xf32>, %x: tensor<8x64xf32>) -> tensor<8xf32> {
+      %0 = tk.exp %c : (tensor<1x64xf32>) -> tensor<1x64xf32>
+      %1 = tk.mul %x, %0 : (tensor<8x64xf32>, tensor<1x64xf32>) -> tensor<8x64xf32>
+      %2 = tk.reduce %1 {axes = array<i64: 1>, keep_dims = false, kind = #tk.reduce_kind<sum>} : (tensor<8x64xf32>) -> tensor<8xf32>
+      return %2 : tensor<8xf32>
+    })");
+  auto expensive = [](mlir::Operation *) { return ExpressionFacts{false, true}; };
+  EXPECT_EQ(workOf({at(block, 0), at(block, 1), at(block, 2)}, expensive)[0].evaluations, 512);
+}
+
+TEST_F(CostModelTest, PrologueThatGathersCosts) {
+  auto cost = [&](const char *step) {
+    mlir::Block &block =
+        parse(std::string("func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {\n"
+                          "%w = tk.constant dense<1.0> : tensor<256x256xf32>\n%p = tk.") +
+              step +
+              " : (tensor<256x256xf32>) -> tensor<256x256xf32>\n"
+              "%r = tk.matmul %p, %w : (tensor<256x256xf32>, tensor<256x256xf32>) -> "
+              "tensor<256x256xf32>\nreturn %r : tensor<256x256xf32>\n}");
+    return costOf({at(block, 1), at(block, 2)});
+  };
+  GroupCost straight = cost("neg %x"), transposed = cost("transpose %x {permutation = array<i64: 1, 0>}");
+  EXPECT_TRUE(straight.refusal.empty()) << straight.refusal;
+  EXPECT_GT(straight.elementwise, 0);
+  EXPECT_GT(transposed.elementwise, straight.elementwise);
+}
+
 TEST_F(CostModelTest, RowKernelsKeepWhatIsExpensive) {
   mlir::Block &block = parse(R"(
     func.func @main(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tokamak::codegen {
@@ -16,9 +18,11 @@ using namespace mlir;
 
 namespace {
 
-// Cycles: of an instruction that two pipes do; of a call of libm and of an integer division, by lane; of a
-// division or a square root, by byte of the register.
-constexpr double pipelined = 0.5, libmCall = 20, integerDivision = 6, divisionPerByte = 9.0 / 64;
+// Cycles: of an instruction that two pipes do; of a call of libm and of an integer division, by lane; of an
+// integer division by a constant, which is a multiplication and shifts; of a division or a square root, by
+// byte of the register.
+constexpr double pipelined = 0.5, libmCall = 20, integerDivision = 6, constantDivision = 4,
+                 divisionPerByte = 9.0 / 64;
 
 /// Registers that a value of `type` fills.
 double registersOf(Type type, const TargetDescription &target) {
@@ -49,8 +53,9 @@ double registerCycles(Operation *op, const TargetDescription &target) {
       .Case<arith::DivFOp, math::SqrtOp>(
           [&](auto) { return divisionPerByte * static_cast<double>(target.vectorBytes); })
       .Case<arith::MaximumFOp, arith::MinimumFOp>([](auto) { return 3 * pipelined; }) // NaN must win
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
-          [&](auto) { return integerDivision * perLane; })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>([&](auto division) {
+        return matchPattern(division.getRhs(), m_Constant()) ? constantDivision : integerDivision * perLane;
+      })
       .Case<arith::RemFOp>([&](auto) { return libmCall * perLane; })
       .Case<math::ExpOp, math::TanhOp>([&](auto) { return polynomial(15); })
       .Case<math::LogOp, math::SinOp, math::CosOp, math::AtanOp>([&](auto) { return polynomial(19); })
@@ -70,14 +75,15 @@ void bindMemory(ElementBuilder &e, Value value) {
                              SmallVector<int64_t>(type.getShape())});
 }
 
-/// For `lanes` elements of `result`, with its last `collapsed` axes as one loop by vectors, the others as
-/// loops around it; `bind` says what lies in memory.
-ExpressionCost costInNest(Value result, size_t collapsed, const TargetDescription &target,
+/// For `lanes` elements of each of `results`, which are of one shape, with their last `collapsed` axes as one
+/// loop by vectors, the others as loops around it; `bind` says what lies in memory.
+ExpressionCost costInNest(ArrayRef<Value> results, size_t collapsed, const TargetDescription &target,
                           llvm::function_ref<void(ElementBuilder &)> bind) {
-  auto shape = tk::tensorType(result).getShape();
-  ScratchFunction scratch(result.getContext(), result.getLoc());
+  auto shape = tk::tensorType(results.front()).getShape();
+  Location loc = results.front().getLoc();
+  ScratchFunction scratch(loc.getContext(), loc);
   IndexSpace space;
-  ElementBuilder e(scratch.builder, result.getLoc(), space, target.lanes());
+  ElementBuilder e(scratch.builder, loc, space, target.lanes());
   Value unknown = e.indexConstant(0);
   SmallVector<Index> index;
   for (int64_t extent : shape.drop_back(collapsed))
@@ -90,7 +96,8 @@ ExpressionCost costInNest(Value result, size_t collapsed, const TargetDescriptio
   Index position = space.add(space.scale(vector, target.lanes()), e.laneIndex());
   llvm::append_range(index, delinearize(space, position, shape.take_back(collapsed)));
   bind(e);
-  e.element(result, index);
+  for (Value result : results)
+    e.element(result, index);
 
   ExpressionCost cost;
   scratch.module->walk([&](Operation *emitted) {
@@ -114,12 +121,12 @@ ExpressionCost costInNest(Value result, size_t collapsed, const TargetDescriptio
 }
 
 /// In the nest of loops that has the fewest accesses.
-ExpressionCost costOf(Value result, const TargetDescription &target,
+ExpressionCost costOf(ArrayRef<Value> results, const TargetDescription &target,
                       llvm::function_ref<void(ElementBuilder &)> bind) {
-  auto type = tk::tensorType(result);
+  auto type = tk::tensorType(results.front());
   if (type.getNumElements() == 0)
     return {};
-  result.getContext()
+  type.getContext()
       ->loadDialect<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
                     vector::VectorDialect>();
   ExpressionCost best;
@@ -127,7 +134,7 @@ ExpressionCost costOf(Value result, const TargetDescription &target,
     return cost.loads + static_cast<double>(target.lanes()) * cost.gathers;
   };
   for (int64_t collapsed = std::min<int64_t>(1, type.getRank()); collapsed <= type.getRank(); ++collapsed) {
-    ExpressionCost cost = costInNest(result, static_cast<size_t>(collapsed), target, bind);
+    ExpressionCost cost = costInNest(results, static_cast<size_t>(collapsed), target, bind);
     if (collapsed <= 1 || accesses(cost) < accesses(best))
       best = cost;
   }
@@ -137,7 +144,8 @@ ExpressionCost costOf(Value result, const TargetDescription &target,
 } // namespace
 
 ExpressionCost expressionCost(Operation *op, const TargetDescription &target) {
-  return costOf(op->getResult(0), target, [&](ElementBuilder &e) {
+  Value result = op->getResult(0);
+  return costOf(result, target, [&](ElementBuilder &e) {
     for (Value operand : op->getOperands()) // numbers become immediates
       if (!operand.getDefiningOp<tk::ConstantOp>() || tk::tensorType(operand).getNumElements() != 1)
         bindMemory(e, operand);
@@ -147,13 +155,17 @@ ExpressionCost expressionCost(Operation *op, const TargetDescription &target) {
 ExpressionCost pointwiseCost(tk::FusionOp group, const TargetDescription &target) {
   KernelBody body(group);
   ExpressionCost sum;
-  for (Value result : body.results()) {
-    ExpressionCost cost = costOf(result, target, [&](ElementBuilder &e) {
+  // Results of one shape have loops in common, and what they share is computed once.
+  llvm::MapVector<ArrayRef<int64_t>, SmallVector<Value>> byShape;
+  for (Value result : body.results())
+    byShape[tk::tensorType(result).getShape()].push_back(result);
+  for (const auto &[shape, results] : byShape) {
+    ExpressionCost cost = costOf(results, target, [&](ElementBuilder &e) {
       for (Value argument : body.arguments())
         bindMemory(e, argument);
     });
-    const double vectors =
-        static_cast<double>(tk::tensorType(result).getNumElements()) / static_cast<double>(target.lanes());
+    const double vectors = static_cast<double>(tk::tensorType(results.front()).getNumElements()) /
+                           static_cast<double>(target.lanes());
     sum.cycles += cost.cycles * vectors;
     sum.loads += cost.loads * vectors;
     sum.gathers += cost.gathers * vectors;

@@ -2,8 +2,6 @@
 #include "codegen/kernel/KernelEstimate.h"
 #include "codegen/kernel/BandEstimate.h"
 #include "codegen/kernel/ConvolutionChain.h"
-#include "codegen/kernel/ExpressionCost.h"
-#include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -73,47 +71,6 @@ std::optional<int64_t> bandRowsOf(tk::FusionOp group, const TargetDescription &t
   auto rows = bandRowsOf(
       body, memoryOf(body, group, [&](Value value) { return blockedWherePossible(value, target); }), target);
   return rows ? rows : bandRowsOf(body, memoryOf(body, group, [](Value) { return Layout(); }), target);
-}
-
-ElementCost elementCost(tk::FusionOp group, const TargetDescription &target) {
-  KernelBody body(group);
-  ElementCost cost;
-  for (Operation &op : body.block().without_terminator()) {
-    if (op.hasTrait<OpTrait::ConstantLike>())
-      continue;
-    double one = expressionCost(&op, target).cycles;
-    cost.all += one;
-    cost.dearest = std::max(cost.dearest, one);
-  }
-  return cost;
-}
-
-double requestsPerElement(tk::FusionOp group, unsigned operand) {
-  KernelBody body(group);
-  Value argument = body.arguments()[operand];
-  auto elements = static_cast<double>(tk::tensorType(argument).getNumElements());
-  double requests = 0;
-  for (Value result : body.results()) {
-    IndexProbe probe(result, [](Value) { return false; });
-    for (const Access &access : probe.accesses()) {
-      if (access.tensor != argument)
-        continue;
-      // Once for each element of the result, and for each turn of the loops inside.
-      auto times = static_cast<double>(tk::tensorType(result).getNumElements());
-      llvm::SmallDenseSet<AtomId> loops;
-      for (const Index &index : access.index)
-        for (auto [atom, coefficient] : index.terms) {
-          bool isAxis = false;
-          for (size_t i = 0; i < probe.rank(); ++i)
-            isAxis |= !probe.axis(i).isConstant() && probe.axis(i).terms[0].first == atom;
-          const IndexSpace::Atom &variable = probe.space().atom(atom);
-          if (!isAxis && variable.kind == IndexSpace::Kind::Uniform && loops.insert(atom).second)
-            times *= static_cast<double>(variable.range.high - variable.range.low + 1);
-        }
-      requests += times;
-    }
-  }
-  return elements == 0 ? 0 : requests / elements;
 }
 
 } // namespace tokamak::codegen

@@ -42,15 +42,4 @@ struct KernelEstimate {
 /// be; others as row-major.
 KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &target);
 
-/// The arithmetic of a group without reductions and anchors, in cycles for one vector of elements.
-struct ElementCost {
-  double all = 0;     ///< of every operator once
-  double dearest = 0; ///< of the operator that takes most
-};
-ElementCost elementCost(tk::FusionOp group, const TargetDescription &target);
-
-/// How often, on average, an element of the group's operand number `operand` is asked for while all results
-/// are computed, each on its own. An operand that is broadcast counts the more often.
-double requestsPerElement(tk::FusionOp group, unsigned operand);
-
 } // namespace tokamak::codegen
