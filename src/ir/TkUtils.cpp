@@ -112,11 +112,14 @@ llvm::SmallVector<OnnxNode> onnxNodes(mlir::Location loc) {
 }
 
 OnnxNode onnxNode(mlir::Location loc) {
-  OnnxNode first; // the operation may stand for thousands
+  // The operation may stand for thousands; a file that names nodes names the first of them.
+  constexpr int mostParts = 64;
+  OnnxNode first;
+  int parts = 0;
   loc->walk([&](mlir::Location part) {
     auto node = namedNode(part);
     first = node.value_or(OnnxNode{});
-    return node ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+    return node || ++parts == mostParts ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return first;
 }
