@@ -55,7 +55,8 @@ class Comparison {
 public:
   Comparison(const Tensor &got, const Tensor &expected, Tolerance tolerance)
       : got(got), expected(expected), tolerance(tolerance),
-        scale(isFloat(expected.type()) ? rootMeanSquare(expected) : 0) {}
+        scale(isFloat(expected.type()) ? rootMeanSquare(expected) : 0),
+        absolute(tolerance.absolute * (scale > 0 ? std::min(1.0, scale) : 1)) {}
 
   bool isWithin(int64_t i, double more) const {
     if (!isFloat(expected.type()))
@@ -63,7 +64,7 @@ public:
     double a = got.doubleAt(i), b = expected.doubleAt(i);
     if (std::isnan(b) || std::isinf(b))
       return std::isnan(b) ? std::isnan(a) : a == b;
-    return std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::max(std::abs(b), scale) + more;
+    return std::abs(a - b) <= absolute + tolerance.relative * std::max(std::abs(b), scale) + more;
   }
 
   void measure(int64_t i, Deviation &deviation) const {
@@ -91,7 +92,7 @@ public:
 private:
   const Tensor &got, &expected;
   Tolerance tolerance;
-  double scale;
+  double scale, absolute;
 };
 
 } // namespace

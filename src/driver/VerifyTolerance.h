@@ -1,7 +1,8 @@
 //===- VerifyTolerance.h - when a compiled value counts as the evaluator's -------------------===//
 // An element is right where |got - expected| <= atol + rtol * max(|expected|, rms), rms being the root mean
 // square of the expected tensor's finite elements: a sum that cancels errs by what was added up, not by what
-// remains. NaN equals NaN, infinities must match, integers and bools must be equal.
+// remains. Of a tensor whose rms is below 1, atol is that part of it. NaN equals NaN, infinities must match,
+// integers and bools must be equal.
 //
 // What is still wrong then may be ill-conditioned: a difference of large numbers, a rounding at a tie, the
 // arg-max of two equal elements. So the evaluator runs again on inputs that are moved by a few units in their

@@ -86,26 +86,42 @@ ChannelMap LinearOperator::resultMap() const {
   return mapOf(*this, Axis::Row);
 }
 
-/// Scales weights of element type `T`; false where one would not be finite.
+/// Whether scaling took the largest weight of a channel from where rounding is relative to where it is not:
+/// what is scaled up again later would show it. Small weights beside large ones do not matter.
+template <typename T>
+static bool losesPrecision(llvm::ArrayRef<T> before, llvm::ArrayRef<T> after) {
+  constexpr T leastPrecise = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+  auto keepsPrecision = [](T from, T to) { return from < leastPrecise || to >= leastPrecise; };
+  return !llvm::all_of_zip(before, after, keepsPrecision);
+}
+
+/// Scales weights of element type `T`; false where one would not be finite, or a channel would lose
+/// precision.
 template <typename T>
 static bool scaleElements(const Tensor &weight, const PerChannel &scale, const ChannelMap &map,
                           Tensor &result) {
   const auto *from = reinterpret_cast<const T *>(weight.bytes());
   auto *to = reinterpret_cast<T *>(result.mutableBytes());
   const int64_t taps = weight.size() / (weight.shape()[0] * weight.shape()[1]);
+  std::vector<T> largestBefore(scale.size()), largestAfter(scale.size());
   for (int64_t row : map.ofRow)
     for (int64_t column : map.ofColumn) {
       const double factor = scale[row + column];
+      T &before = largestBefore[row + column], &after = largestAfter[row + column];
       for (int64_t tap = 0; tap < taps; ++tap, ++from, ++to) {
         *to = static_cast<T>(*from * factor);
         if (!std::isfinite(*to))
           return false;
+        if (factor != 0) {
+          before = std::max(before, std::abs(*from));
+          after = std::max(after, std::abs(*to));
+        }
         if (*to == 0 && *from != 0 && factor != 0)
           *to = std::copysign(std::numeric_limits<T>::denorm_min(),
                               static_cast<T>(*from * std::copysign(1.0, factor)));
       }
     }
-  return true;
+  return !losesPrecision<T>(largestBefore, largestAfter);
 }
 
 static std::optional<Tensor> scaledWeight(const LinearOperator &linear, const PerChannel &scale,

@@ -34,6 +34,12 @@ TEST(Compare, NumbersWithinTheTolerance) {
   EXPECT_FALSE(isSame(floats({0.05, 1000}), floats({0, 1000})));
 }
 
+// Whatever their unit: a tensor of small numbers is not right because its errors are small as well.
+TEST(Compare, SmallNumbers) {
+  EXPECT_TRUE(isSame(floats({1e-8, 2e-8}), floats({1e-8, 2e-8})));
+  EXPECT_FALSE(isSame(floats({-1e-8, -2e-8}), floats({1e-8, 2e-8})));
+}
+
 TEST(Compare, SpecialValues) {
   double nan = std::nan("");
   EXPECT_TRUE(isSame(floats({nan, infinity, -infinity}), floats({nan, infinity, -infinity})));

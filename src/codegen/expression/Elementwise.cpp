@@ -53,13 +53,17 @@ Value bitwise(ElementBuilder &e, Operation *, ValueRange x, DataType) {
 }
 
 /// c > v ? c : v with a constant c is one instruction and hands on a NaN in v; the general form takes
-/// several.
+/// several. Of zeros +0 is the larger one: where c is the one that wins among zeros, it wins the tie.
 template <typename FloatOp>
-Value floatExtreme(ElementBuilder &e, Operation *op, ValueRange x, arith::CmpFPredicate wins) {
+Value floatExtreme(ElementBuilder &e, Operation *op, ValueRange x, bool largest) {
   for (unsigned i : {1U, 0U}) {
     auto constant = tk::constantValue(op->getOperand(i));
     if (!constant || !constant->isSplat() || std::isnan(constant->doubleAt(0)))
       continue;
+    const double c = constant->doubleAt(0);
+    const bool winsTies = c == 0 && std::signbit(c) != largest;
+    const auto wins = largest ? (winsTies ? arith::CmpFPredicate::OGE : arith::CmpFPredicate::OGT)
+                              : (winsTies ? arith::CmpFPredicate::OLE : arith::CmpFPredicate::OLT);
     Value better = e.builder().create<arith::CmpFOp>(e.location(), wins, x[i], x[1 - i]);
     return e.builder().create<arith::SelectOp>(e.location(), better, x[i], x[1 - i]);
   }
@@ -68,7 +72,7 @@ Value floatExtreme(ElementBuilder &e, Operation *op, ValueRange x, arith::CmpFPr
 
 Value maximum(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
   if (isFloat(type))
-    return floatExtreme<arith::MaximumFOp>(e, op, x, arith::CmpFPredicate::OGT);
+    return floatExtreme<arith::MaximumFOp>(e, op, x, true);
   if (isUnsigned(type))
     return e.builder().create<arith::MaxUIOp>(e.location(), x[0], x[1]);
   return e.builder().create<arith::MaxSIOp>(e.location(), x[0], x[1]);
@@ -76,7 +80,7 @@ Value maximum(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
 
 Value minimum(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
   if (isFloat(type))
-    return floatExtreme<arith::MinimumFOp>(e, op, x, arith::CmpFPredicate::OLT);
+    return floatExtreme<arith::MinimumFOp>(e, op, x, false);
   if (isUnsigned(type))
     return e.builder().create<arith::MinUIOp>(e.location(), x[0], x[1]);
   return e.builder().create<arith::MinSIOp>(e.location(), x[0], x[1]);

@@ -168,6 +168,7 @@ TEST(SpecialValues, ExtremesWithConstants) {
     Function function({specialValues(type, count)});
     std::string operand = tensorName({count}, type), scalar = tensorName({}, type);
     int number = 0;
+    function.line("%one = tk.constant dense<1.0> : " + scalar);
     for (const char *value :
          {"0.0", "-0.0", "6.0", "0x7FF0000000000000", "0xFFF0000000000000", "0x7FF8000000000000"}) {
       if (value[1] == 'x' && type != DataType::Float64)
@@ -177,6 +178,11 @@ TEST(SpecialValues, ExtremesWithConstants) {
       for (const char *op : {"tk.max ", "tk.min "}) {
         function.returns(op + ("%x0, " + name), operand + ", " + scalar, operand);
         function.returns(op + (name + ", %x0"), scalar + ", " + operand, operand);
+        // The sign of a zero shows in its reciprocal.
+        const std::string extreme = "%e" + std::to_string(number++);
+        function.line(extreme + " = " + op + "%x0, " + name + " : (" + operand + ", " + scalar + ") -> " +
+                      operand);
+        function.returns("tk.div %one, " + extreme, scalar + ", " + operand, operand);
       }
     }
     function.expectSame("extremes of " + typeName(type));
