@@ -1,6 +1,6 @@
 //===- RowEstimate.cpp - what a group would be as a row kernel -----------------------------------===//
 #include "codegen/kernel/RowEstimate.h"
-#include "codegen/kernel/KernelContext.h"
+#include "codegen/kernel/RowPlan.h"
 
 namespace tokamak::codegen {
 
@@ -11,8 +11,9 @@ RowEstimate estimateRows(tk::FusionOp group, const TargetDescription &target) {
     memory.addArgument(argument, Layout(), false);
   for (auto [result, type] : llvm::zip(body.results(), group.getResultTypes()))
     memory.addOutput(result, type, Layout());
-  KernelStrategy strategy = planRowKernel(body, memory, target);
-  return {strategy.tasks, strategy.scratchBytes};
+  RowPlan plan = planRows(body, memory, target);
+  return {plan.isTransposed ? plan.rows() : plan.tasks(target.lanes()),
+          plan.isTransposed ? target.lanes() : 1, plan.scratchBytes};
 }
 
 } // namespace tokamak::codegen

@@ -6,8 +6,9 @@
 namespace tokamak::codegen {
 
 struct RowEstimate {
-  int64_t rows = 1;         ///< iterations of the outer loops, the tasks that threads share
-  int64_t scratchBytes = 0; ///< values kept while a row is worked on
+  int64_t rows = 1;         ///< iterations of the outer loops
+  int64_t rowsAtOnce = 1;   ///< of which a task has so many, one a lane
+  int64_t scratchBytes = 0; ///< values kept while a task is worked on
 };
 
 /// For a group without anchors; operands and results count as row-major.

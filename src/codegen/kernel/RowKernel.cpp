@@ -4,56 +4,19 @@
 // the group runs stage by stage (RowStages.h): each reduction, and each value that is dear to compute again,
 // is computed once and kept in the thread's scratch; everything else is an expression of what reads it.
 #include "codegen/expression/Combine.h"
-#include "codegen/kernel/AxisClasses.h"
-#include "codegen/kernel/IndexProbe.h"
-#include "codegen/kernel/KernelContext.h"
-#include "codegen/kernel/RowStages.h"
+#include "codegen/kernel/RowPlan.h"
+#include "codegen/kernel/ShortRows.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <algorithm>
 
 namespace tokamak::codegen {
 
 using namespace mlir;
 
 namespace {
-
-struct Stage {
-  Value value;
-  int64_t offset = 0; ///< bytes into the scratch
-};
-
-struct RowPlan {
-  llvm::SmallVector<AxisClasses::ClassId> outer; ///< outer loops, outermost first
-  std::optional<AxisClasses::ClassId> laneClass; ///< the outer class that lanes run along, if any
-  std::vector<Stage> stages;
-  int64_t scratchBytes = 0;
-  std::shared_ptr<AxisClasses> classes;
-
-  int64_t extentOf(AxisClasses::ClassId id, int64_t lanes) const {
-    int64_t n = classes->extent(id);
-    return laneClass == id ? (n + lanes - 1) / lanes : n;
-  }
-  bool isOuter(Value value, size_t axis) const {
-    return tk::tensorType(value).getShape()[axis] > 1 &&
-           llvm::is_contained(outer, classes->classOf(value, axis));
-  }
-  /// Axes of `value` that lie inside a row.
-  SmallVector<size_t> innerAxes(Value value) const {
-    SmallVector<size_t> axes;
-    for (size_t axis = 0; axis < tk::tensorType(value).getShape().size(); ++axis)
-      if (!isOuter(value, axis))
-        axes.push_back(axis);
-    return axes;
-  }
-  SmallVector<int64_t> innerExtents(Value value) const {
-    SmallVector<int64_t> extents;
-    for (size_t axis : innerAxes(value))
-      extents.push_back(tk::tensorType(value).getShape()[axis]);
-    return extents;
-  }
-};
 
 DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
@@ -67,76 +30,19 @@ SmallVector<AxisClasses::ClassId> leadingClasses(AxisClasses &classes, Value val
   return ids;
 }
 
-/// `rowsInside`: lanes run inside rows, and the last axis of the first result as well.
-RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target,
-                 bool rowsInside = false) {
-  RowPlan plan;
-  plan.classes = std::make_shared<AxisClasses>(body);
-  AxisClasses &classes = *plan.classes;
-  RowStages stages(body);
-  stages.addExpensive();
+/// Independent chains that a reduction over loops is: an addition's result is late by as many cycles.
+constexpr int64_t chains = 4;
 
-  auto spansRow = [&](Value v, AxisClasses::ClassId id) {
-    int a = classes.axisOf(v, id);
-    return a >= 0 && tk::tensorType(v).getShape()[static_cast<size_t>(a)] == classes.extent(id);
-  };
-  std::vector<Value> inAll = stages.values();
-  llvm::append_range(inAll, body.results());
-  Value first = body.results().front();
-  size_t axes = tk::tensorType(first).getShape().size();
-  for (size_t axis = 0; axis < axes - (rowsInside ? 1 : 0); ++axis) {
-    if (tk::tensorType(first).getShape()[axis] < 2)
-      continue;
-    auto id = classes.classOf(first, axis);
-    bool everywhere = llvm::all_of(inAll, [&](Value v) { return spansRow(v, id); });
-    if (everywhere && !classes.isBroken(id))
-      plan.outer.push_back(id);
-  }
-  // Lanes along an outer axis where that is the contiguous one of the largest operand.
-  int64_t largest = 0;
-  for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
-    int64_t size = tk::tensorType(value).getNumElements();
-    if (rowsInside || size <= largest || buffer.shape.empty())
-      continue;
-    largest = size;
-    size_t axis = 1;
-    if (!buffer.layout.isBlocked())
-      for (axis = buffer.shape.size() - 1; axis > 0 && buffer.shape[axis] == 1;)
-        --axis;
-    plan.laneClass.reset();
-    if (plan.isOuter(value, axis))
-      plan.laneClass = classes.classOf(value, axis);
-  }
-  auto bytesOf = [&](Value value) {
-    int64_t elements = plan.laneClass ? target.lanes() : 1;
-    for (int64_t n : plan.innerExtents(value))
-      elements *= n;
-    return (elements * static_cast<int64_t>(byteSize(elementOf(value))) + 63) / 64 * 64;
-  };
-  int64_t needed = 0;
-  for (Value value : stages.values())
-    needed += bytesOf(value);
-  // More stages where they leave the rows as they are; beyond L1 a load costs what it saves.
-  stages.addWorthwhile(
-      [&](Value value) -> std::optional<int64_t> {
-        if (!llvm::all_of(plan.outer, [&](auto id) { return spansRow(value, id); }))
-          return std::nullopt;
-        return bytesOf(value);
-      },
-      target.l1Bytes - needed);
-  for (Value value : stages.values()) {
-    plan.stages.push_back({value, plan.scratchBytes});
-    plan.scratchBytes += bytesOf(value);
-  }
-  return plan;
-}
-
-/// Emits one row.
+/// Emits one task: a row, or as many as there are lanes.
 class RowEmitter {
 public:
   RowEmitter(KernelContext &k, const RowPlan &plan, Value task)
       : k(k), plan(plan), e(k.builder, k.loc, space, 1) {
     k.bindArguments(e);
+    if (plan.isTransposed) {
+      bindBlock(space.uniform(task, 0, plan.tasks(k.lanes()) - 1));
+      return;
+    }
     SmallVector<int64_t> extents;
     for (auto id : plan.outer)
       extents.push_back(plan.extentOf(id, k.lanes()));
@@ -155,16 +61,57 @@ public:
   }
 
   void run() {
-    for (const Stage &stage : plan.stages) {
+    RowTranspose transpose(e, plan, laneRows, rowsLeft);
+    for (const KeptValue &argument : plan.transposedArguments) {
+      Buffer memory = scratch(argument);
+      transpose.load(argument.value, *e.buffer(argument.value), memory);
+      e.bindBuffer(argument.value, memory);
+    }
+    for (const KeptValue &stage : plan.stages) {
       Buffer memory = scratch(stage);
       emitStage(stage.value, memory);
       e.bindBuffer(stage.value, memory);
     }
-    for (auto [result, buffer] : llvm::zip(k.body.results(), k.outputs))
-      emitLoops(result, buffer);
+    for (auto [result, buffer] : llvm::zip(k.body.results(), k.outputs)) {
+      auto kept =
+          llvm::find_if(plan.transposedResults, [&](const KeptValue &kept) { return kept.value == result; });
+      if (kept == plan.transposedResults.end()) {
+        emitLoops(result, buffer, /*isKept=*/false);
+        continue;
+      }
+      Buffer memory = scratch(*kept);
+      if (!plan.stageOf(result))
+        emitLoops(result, memory, /*isKept=*/true);
+      transpose.store(result, memory, buffer);
+    }
   }
 
 private:
+  /// Row block * lanes + lane in each lane.
+  void bindBlock(const Index &block) {
+    SmallVector<int64_t> extents;
+    for (auto id : plan.outer)
+      extents.push_back(plan.classes->extent(id));
+    e.setLanes(k.lanes());
+    Index first = space.scale(block, k.lanes());
+    rows = delinearize(space, space.add(first, e.laneIndex()), extents);
+    const int64_t all = plan.rows();
+    const bool isRagged = all % k.lanes() != 0;
+    if (isRagged) {
+      auto type = VectorType::get({k.lanes()}, k.builder.getI1Type());
+      rowsLeft = e.materialize(space.sub(Index(all), first));
+      e.setMask(k.builder.create<vector::CreateMaskOp>(k.loc, type, rowsLeft));
+    }
+    for (int64_t lane = 0; lane < k.lanes(); ++lane) {
+      Index row = space.add(first, Index(lane));
+      if (isRagged)
+        row = space.uniform(
+            k.builder.create<arith::MinSIOp>(k.loc, e.materialize(row), e.indexConstant(all - 1)), 0,
+            all - 1);
+      laneRows.push_back(delinearize(space, row, extents));
+    }
+  }
+
   /// Index block * lanes + lane along the lane class; lanes beyond its extent go under the mask.
   Index laneRow(const Index &block, int64_t extent) {
     Index at = space.add(space.scale(block, k.lanes()), e.laneIndex());
@@ -176,18 +123,17 @@ private:
     return at;
   }
 
-  Buffer scratch(const Stage &stage) {
+  Buffer scratch(const KeptValue &kept) {
     Buffer buffer;
-    buffer.type = elementOf(stage.value);
-    auto shape = tk::tensorType(stage.value).getShape();
+    buffer.type = elementOf(kept.value);
+    auto shape = tk::tensorType(kept.value).getShape();
     buffer.shape.assign(shape.begin(), shape.end());
     Type pointer = LLVM::LLVMPointerType::get(k.builder.getContext());
-    buffer.pointer =
-        k.builder.create<LLVM::GEPOp>(k.loc, pointer, k.builder.getI8Type(), k.scratch,
-                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(stage.offset)});
-    auto axes = plan.innerAxes(stage.value);
-    auto extents = plan.innerExtents(stage.value);
-    bool laned = plan.laneClass.has_value();
+    buffer.pointer = k.builder.create<LLVM::GEPOp>(k.loc, pointer, k.builder.getI8Type(), k.scratch,
+                                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(kept.offset)});
+    auto axes = plan.innerAxes(kept.value);
+    auto extents = plan.innerExtents(kept.value);
+    bool laned = plan.lanesAreRows();
     int64_t lanes = k.lanes();
     buffer.position = [axes, extents, laned, lanes](IndexSpace &indices, ArrayRef<Index> index) {
       SmallVector<Index> inner;
@@ -199,28 +145,31 @@ private:
     return buffer;
   }
 
-  /// The index of `value` in this row from indices of its inner axes.
   SmallVector<Index> rowIndex(Value value, ArrayRef<Index> inner) {
-    SmallVector<Index> index(tk::tensorType(value).getShape().size(), Index(0));
-    for (auto [id, at] : llvm::zip(plan.outer, rows))
-      if (int axis = plan.classes->axisOf(value, id); axis >= 0)
-        index[static_cast<size_t>(axis)] = at;
-    for (auto [axis, at] : llvm::zip(plan.innerAxes(value), inner))
-      index[axis] = at;
-    return index;
+    return plan.rowIndex(value, rows, inner);
   }
 
-  /// All elements of `value` in this row, stored to `memory`.
-  void emitLoops(Value value, const Buffer &memory) {
+  /// All elements of `value` in this row, stored to `memory`; `isKept` says that this is scratch.
+  void emitLoops(Value value, const Buffer &memory, bool isKept) {
     VectorNest nest;
     nest.extents = plan.innerExtents(value);
     nest.extents.insert(nest.extents.begin(), 1); // rows without inner axes are one element
+    int64_t elements = 1;
+    for (int64_t n : nest.extents)
+      elements *= n;
+    bool storesAll = isKept && plan.lanesAreRows();
     auto body = [&](ArrayRef<Index> inner, ValueRange) {
       auto index = rowIndex(value, inner.drop_front());
-      e.store(e.element(value, index), memory, index);
+      Value element = e.element(value, index), mask = e.mask();
+      // Scratch has room for whole vectors, and what a masked store leaves has to reach the cache before it
+      // can be loaded.
+      if (storesAll)
+        e.setMask(nullptr);
+      e.store(element, memory, index);
+      e.setMask(mask);
       return SmallVector<Value>();
     };
-    if (plan.laneClass) {
+    if (plan.lanesAreRows()) {
       emitScalarLoops(nest.extents, body);
       return;
     }
@@ -231,6 +180,7 @@ private:
       target.pointer = probe.indexConstant(0);
       probe.store(probe.element(value, index), target, index);
     });
+    storesAll = isKept && nest.innerExtent() == elements;
     ElementBuilder::Scope scope(e);
     emitNest(e, nest, {}, body);
     e.setLanes(1);
@@ -254,45 +204,49 @@ private:
     level();
   }
 
-  /// A tk.reduce whose lanes run along the reduced axes: partial results a lane, combined at the end.
+  /// Calls `body` for each element of `value` in this row.
+  void forElements(Value value, llvm::function_ref<void(ArrayRef<Index>)> body) {
+    emitScalarLoops(plan.innerExtents(value), [&](ArrayRef<Index> inner, ValueRange) {
+      body(rowIndex(value, inner));
+      return SmallVector<Value>();
+    });
+  }
+
+  /// The element of the input that `reduced` names among those that make up `index` of the result.
+  static SmallVector<Index> sourceOf(tk::ReduceOp reduce, ArrayRef<Index> index, ArrayRef<Index> reduced) {
+    SmallVector<Index> at(tk::tensorType(reduce.getInput()).getShape().size());
+    size_t next = 0, r = 0;
+    for (size_t axis = 0; axis < at.size(); ++axis) {
+      bool isReduced = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(axis));
+      at[axis] = isReduced ? reduced[r++] : index[next];
+      next += !isReduced || reduce.getKeepDims();
+    }
+    return at;
+  }
+
+  /// The extents of the reduced axes, in order.
+  static SmallVector<int64_t> reducedExtents(tk::ReduceOp reduce) {
+    SmallVector<int64_t> extents;
+    for (int64_t axis : reduce.getAxes())
+      extents.push_back(tk::tensorType(reduce.getInput()).getShape()[static_cast<size_t>(axis)]);
+    return extents;
+  }
+
+  /// Lanes run along the reduced axes: partial results a lane, combined at the end.
   void emitReduction(tk::ReduceOp reduce, const Buffer &memory) {
-    Value value = reduce.getResult(), input = reduce.getInput();
-    auto shape = tk::tensorType(input).getShape();
-    DataType type = elementOf(input);
+    DataType type = elementOf(reduce.getInput());
     ElementBuilder::Scope outerScope(e);
-    std::function<void(SmallVector<Index> &)> overResults = [&](SmallVector<Index> &inner) {
-      auto extents = plan.innerExtents(value);
-      if (inner.size() < extents.size()) {
-        e.loop(extents[inner.size()], {}, [&](const Index &i, ValueRange) {
-          inner.push_back(i);
-          overResults(inner);
-          inner.pop_back();
-          return SmallVector<Value>();
-        });
-        return;
-      }
-      auto index = rowIndex(value, inner);
+    forElements(reduce.getResult(), [&](ArrayRef<Index> index) {
       VectorNest nest;
       nest.lanes = k.lanes();
-      for (int64_t axis : reduce.getAxes())
-        nest.extents.push_back(shape[static_cast<size_t>(axis)]);
-      auto source = [&](ArrayRef<Index> reduced) {
-        SmallVector<Index> at(shape.size());
-        size_t next = 0, r = 0;
-        for (size_t axis = 0; axis < shape.size(); ++axis) {
-          bool isReduced = llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(axis));
-          at[axis] = isReduced ? reduced[r++] : index[next];
-          next += !isReduced || reduce.getKeepDims();
-        }
-        return at;
-      };
+      nest.extents = reducedExtents(reduce);
       chooseCollapse(nest, [&](ElementBuilder &probe, ArrayRef<Index> reduced) {
-        probe.element(input, source(reduced));
+        probe.element(reduce.getInput(), sourceOf(reduce, index, reduced));
       });
       e.setLanes(nest.lanes);
       Value neutral = identity(e, reduce.getKind(), type);
       auto sums = emitNest(e, nest, {neutral}, [&](ArrayRef<Index> reduced, ValueRange sum) {
-        Value element = e.element(input, source(reduced));
+        Value element = e.element(reduce.getInput(), sourceOf(reduce, index, reduced));
         Value combined = combine(e, reduce.getKind(), type, sum[0], element);
         if (e.mask())
           combined = k.builder.create<arith::SelectOp>(k.loc, e.mask(), combined, sum[0]);
@@ -301,18 +255,67 @@ private:
       Value total = combineLanes(e, reduce.getKind(), type, sums[0]);
       e.setLanes(1);
       e.store(e.round(total, type), memory, index);
-    };
-    SmallVector<Index> inner;
-    overResults(inner);
+    });
+  }
+
+  /// Lanes are rows: several elements of the last reduced axis at once, each added to a sum of its own.
+  void emitChains(tk::ReduceOp reduce, const Buffer &memory) {
+    DataType type = elementOf(reduce.getInput());
+    SmallVector<int64_t> extents = reducedExtents(reduce);
+    const int64_t width = std::clamp<int64_t>(extents.back(), 1, chains);
+    forElements(reduce.getResult(), [&](ArrayRef<Index> index) {
+      SmallVector<Index> reduced;
+      auto add = [&](const Index &first, int64_t count, ValueRange before) {
+        SmallVector<Value> sums(before);
+        for (int64_t i = 0; i < count; ++i) {
+          reduced.push_back(space.add(first, Index(i)));
+          Value element = e.element(reduce.getInput(), sourceOf(reduce, index, reduced));
+          auto &sum = sums[static_cast<size_t>(i)];
+          sum = combine(e, reduce.getKind(), type, sum, element);
+          reduced.pop_back();
+        }
+        return sums;
+      };
+      std::function<SmallVector<Value>(ValueRange)> level = [&](ValueRange carried) -> SmallVector<Value> {
+        const int64_t extent = extents[reduced.size()];
+        if (reduced.size() + 1 < extents.size())
+          return e.loop(extent, carried, [&](const Index &i, ValueRange inner) {
+            reduced.push_back(i);
+            auto sums = level(inner);
+            reduced.pop_back();
+            return sums;
+          });
+        SmallVector<Value> sums(carried);
+        if (int64_t whole = extent / width)
+          sums = e.loop(whole, sums, [&](const Index &i, ValueRange inner) {
+            return add(space.scale(i, width), width, inner);
+          });
+        ElementBuilder::Scope scope(e);
+        int64_t rest = extent % width;
+        return add(Index(extent - rest), rest, sums);
+      };
+      auto sums = level(SmallVector<Value>(static_cast<size_t>(width), identity(e, reduce.getKind(), type)));
+      while (sums.size() > 1) {
+        size_t half = (sums.size() + 1) / 2;
+        for (size_t i = 0; half + i < sums.size(); ++i)
+          sums[i] = combine(e, reduce.getKind(), type, sums[i], sums[half + i]);
+        sums.truncate(half);
+      }
+      Value mask = e.mask();
+      e.setMask(nullptr);
+      e.store(e.round(sums[0], type), memory, index);
+      e.setMask(mask);
+    });
   }
 
   void emitStage(Value value, const Buffer &memory) {
     auto reduce = value.getDefiningOp<tk::ReduceOp>();
-    bool overLanes = reduce && !plan.laneClass && !reduce.getAxes().empty() && reducesContiguously(reduce);
-    if (overLanes)
+    if (reduce && !reduce.getAxes().empty() && plan.lanesAreRows())
+      emitChains(reduce, memory);
+    else if (reduce && !reduce.getAxes().empty() && reducesContiguously(reduce))
       emitReduction(reduce, memory);
     else
-      emitLoops(value, memory);
+      emitLoops(value, memory, /*isKept=*/true);
   }
 
   /// Lanes along the reduced axes pay where the result's own inner axes are not the contiguous ones.
@@ -347,7 +350,7 @@ private:
         [&](ElementBuilder &probe, ArrayRef<Index> inner) {
           for (auto [value, buffer] : llvm::zip(k.body.arguments(), k.arguments))
             probe.bindBuffer(value, buffer);
-          for (const Stage &stage : plan.stages)
+          for (const KeptValue &stage : plan.stages)
             if (const Buffer *memory = e.buffer(stage.value))
               probe.bindBuffer(stage.value, *memory);
           emit(probe, inner);
@@ -360,6 +363,9 @@ private:
   IndexSpace space;
   ElementBuilder e;
   SmallVector<Index> rows; ///< one an outer class
+  // Of a block of rows: the same lane by lane, and how many of them there are, where that is not certain.
+  SmallVector<SmallVector<Index>> laneRows;
+  Value rowsLeft;
 };
 
 } // namespace
@@ -367,9 +373,7 @@ private:
 static KernelStrategy strategyOf(KernelBody &body, const RowPlan &plan, const TargetDescription &target) {
   KernelStrategy strategy;
   strategy.kind = "rows";
-  strategy.tasks = 1;
-  for (auto id : plan.outer)
-    strategy.tasks *= plan.extentOf(id, target.lanes());
+  strategy.tasks = plan.tasks(target.lanes());
   strategy.scratchBytes = plan.scratchBytes;
   strategy.nests = static_cast<int64_t>(plan.stages.size() + body.results().size());
   strategy.emit = [plan](KernelContext &k) {

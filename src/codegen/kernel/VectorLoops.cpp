@@ -15,6 +15,13 @@ int64_t VectorNest::innerExtent() const {
   return extent;
 }
 
+Value firstLanes(ElementBuilder &e, int64_t valid) {
+  SmallVector<bool> bits(static_cast<size_t>(e.lanes()));
+  std::fill_n(bits.begin(), valid, true);
+  auto type = VectorType::get({e.lanes()}, e.builder().getI1Type());
+  return e.builder().create<arith::ConstantOp>(e.location(), DenseElementsAttr::get(type, bits));
+}
+
 namespace {
 
 /// The indices of one vector that starts at position `first * lanes` of the collapsed axes.
@@ -27,19 +34,11 @@ SmallVector<Index> indicesAt(ElementBuilder &e, const VectorNest &nest, ArrayRef
   return indices;
 }
 
-Value firstLanes(ElementBuilder &e, int64_t lanes, int64_t valid) {
-  SmallVector<bool> bits(static_cast<size_t>(lanes));
-  for (int64_t i = 0; i < valid; ++i)
-    bits[static_cast<size_t>(i)] = true;
-  auto type = VectorType::get({lanes}, e.builder().getI1Type());
-  return e.builder().create<arith::ConstantOp>(e.location(), DenseElementsAttr::get(type, bits));
-}
-
 SmallVector<Value> tail(ElementBuilder &e, const VectorNest &nest, ArrayRef<Index> outer, ValueRange carried,
                         const NestBody &body) {
   ElementBuilder::Scope scope(e);
   Value saved = e.mask();
-  e.setMask(e.andMask(saved, firstLanes(e, nest.lanes, nest.innerExtent() % nest.lanes)));
+  e.setMask(e.andMask(saved, firstLanes(e, nest.innerExtent() % nest.lanes)));
   auto result = body(indicesAt(e, nest, outer, Index(nest.innerExtent() / nest.lanes)), carried);
   e.setMask(saved);
   return result;

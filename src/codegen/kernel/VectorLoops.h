@@ -21,6 +21,9 @@ using NestBody = std::function<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<Ind
 /// The whole nest. Loop-carried values pass through `body`; a ragged last vector runs under a mask.
 llvm::SmallVector<mlir::Value> emitNest(ElementBuilder &e, const VectorNest &nest, mlir::ValueRange init,
                                         const NestBody &body);
+/// The first `valid` lanes, as a mask.
+mlir::Value firstLanes(ElementBuilder &e, int64_t valid);
+
 /// Vectors [from, to) (SSA, type index) of the collapsed axes only, given the indices of the axes before
 /// them. Without loop-carried values.
 void emitVectors(ElementBuilder &e, const VectorNest &nest, llvm::ArrayRef<Index> outer, mlir::Value from,

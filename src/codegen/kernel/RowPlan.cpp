@@ -1,0 +1,159 @@
+//===- RowPlan.cpp - what is a row of a group, and what it keeps --------------------------------===//
+#include "codegen/kernel/RowPlan.h"
+#include "codegen/kernel/RowStages.h"
+#include "codegen/kernel/ShortRows.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+int64_t RowPlan::rows() const {
+  int64_t count = 1;
+  for (auto id : outer)
+    count *= classes->extent(id);
+  return count;
+}
+
+int64_t RowPlan::extentOf(AxisClasses::ClassId id, int64_t lanes) const {
+  int64_t n = classes->extent(id);
+  return laneClass == id ? (n + lanes - 1) / lanes : n;
+}
+
+int64_t RowPlan::tasks(int64_t lanes) const {
+  if (isTransposed)
+    return (rows() + lanes - 1) / lanes;
+  int64_t count = 1;
+  for (auto id : outer)
+    count *= extentOf(id, lanes);
+  return count;
+}
+
+bool RowPlan::isOuter(Value value, size_t axis) const {
+  return tk::tensorType(value).getShape()[axis] > 1 &&
+         llvm::is_contained(outer, classes->classOf(value, axis));
+}
+
+SmallVector<size_t> RowPlan::innerAxes(Value value) const {
+  SmallVector<size_t> axes;
+  for (size_t axis = 0; axis < tk::tensorType(value).getShape().size(); ++axis)
+    if (!isOuter(value, axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+SmallVector<int64_t> RowPlan::innerExtents(Value value) const {
+  SmallVector<int64_t> extents;
+  for (size_t axis : innerAxes(value))
+    extents.push_back(tk::tensorType(value).getShape()[axis]);
+  return extents;
+}
+
+SmallVector<Index> RowPlan::rowIndex(Value value, ArrayRef<Index> outerIndex, ArrayRef<Index> inner) const {
+  SmallVector<Index> index(tk::tensorType(value).getShape().size(), Index(0));
+  for (auto [id, at] : llvm::zip(outer, outerIndex))
+    if (int axis = classes->axisOf(value, id); axis >= 0)
+      index[static_cast<size_t>(axis)] = at;
+  for (auto [axis, at] : llvm::zip(innerAxes(value), inner))
+    index[axis] = at;
+  return index;
+}
+
+const KeptValue *RowPlan::stageOf(Value value) const {
+  auto stage = llvm::find_if(stages, [&](const KeptValue &stage) { return stage.value == value; });
+  return stage == stages.end() ? nullptr : &*stage;
+}
+
+RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target,
+                 bool rowsInside) {
+  RowPlan plan;
+  plan.classes = std::make_shared<AxisClasses>(body);
+  AxisClasses &classes = *plan.classes;
+  RowStages stages(body);
+  stages.addExpensive();
+
+  auto spansRow = [&](Value v, AxisClasses::ClassId id) {
+    int a = classes.axisOf(v, id);
+    return a >= 0 && tk::tensorType(v).getShape()[static_cast<size_t>(a)] == classes.extent(id);
+  };
+  std::vector<Value> inAll = stages.values();
+  llvm::append_range(inAll, body.results());
+  Value first = body.results().front();
+  size_t axes = tk::tensorType(first).getShape().size();
+  for (size_t axis = 0; axis < axes - (rowsInside ? 1 : 0); ++axis) {
+    if (tk::tensorType(first).getShape()[axis] < 2)
+      continue;
+    auto id = classes.classOf(first, axis);
+    bool everywhere = llvm::all_of(inAll, [&](Value v) { return spansRow(v, id); });
+    if (everywhere && !classes.isBroken(id))
+      plan.outer.push_back(id);
+  }
+  // Lanes along an outer axis where that is the contiguous one of the largest operand.
+  int64_t largest = 0;
+  for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
+    int64_t size = tk::tensorType(value).getNumElements();
+    if (rowsInside || size <= largest || buffer.shape.empty())
+      continue;
+    largest = size;
+    size_t axis = 1;
+    if (!buffer.layout.isBlocked())
+      for (axis = buffer.shape.size() - 1; axis > 0 && buffer.shape[axis] == 1;)
+        --axis;
+    plan.laneClass.reset();
+    if (plan.isOuter(value, axis))
+      plan.laneClass = classes.classOf(value, axis);
+  }
+  // Whole vectors are stored, also of a ragged row.
+  auto bytesOf = [&](Value value) {
+    int64_t elements = 1, lanes = target.lanes();
+    for (int64_t n : plan.innerExtents(value))
+      elements *= n;
+    elements = plan.lanesAreRows() ? elements * lanes : (elements + lanes - 1) / lanes * lanes;
+    auto bytes = static_cast<int64_t>(byteSize(*fromMlir(tk::tensorType(value).getElementType())));
+    return (elements * bytes + 63) / 64 * 64;
+  };
+  auto keep = [&](Value value) {
+    int64_t offset = plan.scratchBytes;
+    plan.scratchBytes += bytesOf(value);
+    return KeptValue{value, offset};
+  };
+  int64_t needed = 0;
+  auto count = [&](ArrayRef<Value> values) {
+    for (Value value : values)
+      needed += bytesOf(value);
+  };
+  std::optional<ShortRows> shortRows;
+  if (!rowsInside && !plan.laneClass)
+    shortRows = planShortRows(body, memory, plan, target);
+  if (shortRows) {
+    plan.isTransposed = true;
+    count(shortRows->arguments);
+    count(shortRows->results);
+    count(stages.values());
+    plan.isTransposed = needed <= target.l1Bytes;
+  }
+  if (!plan.isTransposed) {
+    needed = 0;
+    count(stages.values());
+  }
+  // More stages where they leave the rows as they are; beyond L1 a load costs what it saves.
+  stages.addWorthwhile(
+      [&](Value value) -> std::optional<int64_t> {
+        if (!llvm::all_of(plan.outer, [&](auto id) { return spansRow(value, id); }))
+          return std::nullopt;
+        return bytesOf(value);
+      },
+      target.l1Bytes - needed);
+  for (Value value : stages.values())
+    plan.stages.push_back(keep(value));
+  if (plan.isTransposed) {
+    for (Value value : shortRows->arguments)
+      plan.transposedArguments.push_back(keep(value));
+    for (Value value : shortRows->results) {
+      const KeptValue *stage = plan.stageOf(value);
+      plan.transposedResults.push_back(stage ? *stage : keep(value));
+    }
+  }
+  return plan;
+}
+
+} // namespace tokamak::codegen

@@ -1,0 +1,181 @@
+//===- ShortRows.cpp - many short rows at once, one a lane --------------------------------------===//
+#include "codegen/kernel/ShortRows.h"
+#include "codegen/anchors/PackTransposed.h"
+#include "codegen/kernel/IndexProbe.h"
+#include "codegen/kernel/VectorLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tokamak::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// Elements of a row beyond which vectors along it are as good: reductions are then mostly whole vectors.
+constexpr int64_t longestRow = 128;
+/// Blocks of rows that leave enough tasks for threads.
+constexpr int64_t enoughBlocks = 32;
+
+int64_t product(ArrayRef<int64_t> extents) {
+  int64_t n = 1;
+  for (int64_t extent : extents)
+    n *= extent;
+  return n;
+}
+
+/// How many of the last axes of `value` lie inside a row.
+size_t innerSuffix(const RowPlan &plan, Value value) {
+  size_t rank = tk::tensorType(value).getShape().size(), count = 0;
+  while (count < rank && !plan.isOuter(value, rank - 1 - count))
+    ++count;
+  return count;
+}
+
+/// Whether every operator reads of `argument` only the row that it computes itself. Groups may read memory at
+/// any place, a copy of one row has no other.
+bool readsOwnRow(Value argument, const RowPlan &plan) {
+  auto isOwn = [&](const IndexProbe &probe, Value result, const Access &access, size_t axis) {
+    for (size_t i = 0; i < probe.rank(); ++i)
+      if (access.index[axis] == probe.axis(i) && !probe.axis(i).isConstant() &&
+          plan.classes->classOf(result, i) == plan.classes->classOf(argument, axis))
+        return true;
+    return false;
+  };
+  for (Operation *user : argument.getUsers())
+    for (Value result : user->getResults()) {
+      IndexProbe probe(result, [](Value) { return true; });
+      for (const Access &access : probe.accesses())
+        for (size_t axis = 0; access.tensor == argument && axis < access.index.size(); ++axis)
+          if (plan.isOuter(argument, axis) && !isOwn(probe, result, access, axis))
+            return false;
+    }
+  return true;
+}
+
+bool canTranspose(Value value, const Buffer &buffer, const RowPlan &plan) {
+  if (buffer.layout.isBlocked() || buffer.position || innerSuffix(plan, value) == 0 ||
+      product(plan.innerExtents(value)) > longestRow)
+    return false;
+  return byteSize(buffer.type) == 4 || (isFloat(buffer.type) && byteSize(buffer.type) == 2);
+}
+
+} // namespace
+
+std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
+                                       const TargetDescription &target) {
+  const int64_t lanes = target.lanes(), rows = plan.rows(), blocks = (rows + lanes - 1) / lanes;
+  if (lanes == 1 || blocks < enoughBlocks)
+    return std::nullopt;
+  // Where lanes would be apart in memory when they run along rows.
+  IndexSpace space;
+  SmallVector<int64_t> extents;
+  for (auto id : plan.outer)
+    extents.push_back(plan.classes->extent(id));
+  auto isApart = [&](Value value, const Buffer &buffer) {
+    Index block = space.uniform(value, 0, blocks - 1); // an SSA value that is never emitted
+    Index row = space.add(space.scale(block, lanes), space.lane(lanes));
+    SmallVector<Index> inner(plan.innerAxes(value).size(), Index(0));
+    SmallVector<Index> index = plan.rowIndex(value, delinearize(space, row, extents), inner);
+    std::optional<int64_t> stride = space.laneStride(positionIn(buffer, space, index));
+    return stride != 0 && stride != 1;
+  };
+  ShortRows shortRows;
+  for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
+    if (value.use_empty() || !isApart(value, buffer))
+      continue;
+    if (!canTranspose(value, buffer, plan) || !readsOwnRow(value, plan))
+      return std::nullopt;
+    shortRows.arguments.push_back(value);
+  }
+  for (auto [value, buffer] : llvm::zip(body.results(), memory.outputs)) {
+    if (!isApart(value, buffer))
+      continue;
+    if (!canTranspose(value, buffer, plan))
+      return std::nullopt;
+    shortRows.results.push_back(value);
+  }
+  return shortRows;
+}
+
+void RowTranspose::forSquares(Value value, function_ref<void(Columns, int64_t)> body) {
+  const int64_t lanes = e.lanes();
+  SmallVector<int64_t> extents = plan.innerExtents(value);
+  size_t suffix = innerSuffix(plan, value);
+  ArrayRef<int64_t> leading = ArrayRef<int64_t>(extents).drop_back(suffix),
+                    trailing = ArrayRef<int64_t>(extents).take_back(suffix);
+  SmallVector<Index> outer;
+  auto square = [&](const Index &first, int64_t columns) {
+    body(
+        [&](const Index &column) {
+          SmallVector<Index> inner(outer);
+          llvm::append_range(inner, delinearize(e.space(), e.space().add(first, column), trailing));
+          return inner;
+        },
+        columns);
+  };
+  std::function<void()> level = [&] {
+    if (outer.size() < leading.size()) {
+      e.loop(leading[outer.size()], {}, [&](const Index &i, ValueRange) {
+        outer.push_back(i);
+        level();
+        outer.pop_back();
+        return SmallVector<Value>();
+      });
+      return;
+    }
+    int64_t length = product(trailing);
+    if (int64_t whole = length / lanes)
+      e.loop(whole, {}, [&](const Index &i, ValueRange) {
+        square(e.space().scale(i, lanes), lanes);
+        return SmallVector<Value>();
+      });
+    if (int64_t rest = length % lanes)
+      square(Index(length - rest), rest);
+  };
+  level();
+}
+
+void RowTranspose::load(Value value, const Buffer &memory, const Buffer &scratch) {
+  LoopBuilder loops(e.builder(), e.location(), e.lanes());
+  Value mask = e.mask();
+  forSquares(value, [&](Columns at, int64_t columns) {
+    LoopBuilder::Values vectors;
+    e.setMask(columns < e.lanes() ? firstLanes(e, columns) : Value());
+    for (ArrayRef<Index> row : outerIndex)
+      vectors.push_back(e.load(memory, plan.rowIndex(value, row, at(e.laneIndex()))));
+    e.setMask(nullptr);
+    transposeSquare(loops, vectors);
+    for (int64_t column = 0; column < columns; ++column)
+      e.store(vectors[static_cast<size_t>(column)], scratch, plan.rowIndex(value, outerIndex[0], at(column)));
+  });
+  e.setMask(mask);
+}
+
+void RowTranspose::store(Value value, const Buffer &scratch, const Buffer &memory) {
+  LoopBuilder loops(e.builder(), e.location(), e.lanes());
+  OpBuilder &b = e.builder();
+  Value mask = e.mask();
+  forSquares(value, [&](Columns at, int64_t columns) {
+    e.setMask(nullptr);
+    LoopBuilder::Values vectors;
+    for (int64_t column = 0; column < e.lanes(); ++column)
+      vectors.push_back(column < columns ? e.load(scratch, plan.rowIndex(value, outerIndex[0], at(column)))
+                                         : vectors.front());
+    transposeSquare(loops, vectors);
+    Value columnsOn = columns < e.lanes() ? firstLanes(e, columns) : Value();
+    for (auto [lane, row] : llvm::enumerate(outerIndex)) {
+      Value exists;
+      if (rowCount && lane > 0) {
+        Value isRow = b.create<arith::CmpIOp>(e.location(), arith::CmpIPredicate::ult,
+                                              e.indexConstant(static_cast<int64_t>(lane)), rowCount);
+        exists = e.splat(isRow);
+      }
+      e.setMask(e.andMask(columnsOn, exists));
+      e.store(vectors[lane], memory, plan.rowIndex(value, row, at(e.laneIndex())));
+    }
+  });
+  e.setMask(mask);
+}
+
+} // namespace tokamak::codegen
