@@ -1,6 +1,8 @@
 //===- AnchorOperands.cpp - what surrounds an anchor in its group -----------------------------------===//
 #include "codegen/kernel/AnchorOperands.h"
 #include "codegen/kernel/IndexProbe.h"
+#include "codegen/kernel/TileStore.h"
+#include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tokamak::codegen {
@@ -123,14 +125,9 @@ Value pointerTo(const KernelContext &k, std::optional<size_t> argument) {
   return argument ? k.arguments[*argument].pointer : Value();
 }
 
-void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands, OpBuilder &builder,
-             Location loc, const AccumulatorPoint &point,
-             llvm::function_ref<void(ElementBuilder &, const PointPlace &)> use) {
-  IndexSpace space;
-  int64_t lanes = k.lanes();
-  ElementBuilder e(builder, loc, space, lanes);
-  k.bindArguments(e);
-  auto shape = tk::tensorType(anchor->getResult(0)).getShape();
+PointPlace placeOf(ElementBuilder &e, ArrayRef<int64_t> shape, const AccumulatorPoint &point) {
+  IndexSpace &space = e.space();
+  int64_t lanes = e.lanes();
   PointPlace place;
   auto at = [&](const PointIndex &point, int64_t extent) {
     return space.add(space.uniform(point.base, 0, extent - 1 - point.offset), Index(point.offset));
@@ -142,12 +139,18 @@ void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands
   place.index.push_back(space.add(space.scale(place.block, lanes), e.laneIndex()));
   for (const PointIndex &axis : point.after)
     place.index.push_back(at(axis, shape[place.index.size()]));
-  if (point.validLanes < lanes) {
-    SmallVector<bool> bits(static_cast<size_t>(lanes));
-    std::fill_n(bits.begin(), point.validLanes, true);
-    auto type = VectorType::get({lanes}, builder.getI1Type());
-    e.setMask(builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, bits)));
-  }
+  return place;
+}
+
+void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands, OpBuilder &builder,
+             Location loc, const AccumulatorPoint &point,
+             llvm::function_ref<void(ElementBuilder &, const PointPlace &)> use) {
+  IndexSpace space;
+  ElementBuilder e(builder, loc, space, k.lanes());
+  k.bindArguments(e);
+  PointPlace place = placeOf(e, tk::tensorType(anchor->getResult(0)).getShape(), point);
+  if (point.validLanes < k.lanes())
+    e.setMask(firstLanes(e, point.validLanes));
   Value accumulator = point.value;
   if (operands.bias)
     accumulator =
@@ -157,22 +160,33 @@ void atPoint(KernelContext &k, Operation *anchor, const AnchorOperands &operands
   use(e, place);
 }
 
+SmallVector<Index> indexInResult(IndexSpace &space, Value anchored, ArrayRef<Index> index, Value result) {
+  if (auto behind = indexBehind(space, anchored, index, result))
+    return *behind;
+  Index position = linearize(space, index, tk::tensorType(anchored).getShape());
+  return delinearize(space, position, tk::tensorType(result).getShape());
+}
+
 void storeBehind(ElementBuilder &e, Value source, ArrayRef<Index> index, Value result, const Buffer &buffer) {
-  auto behind = indexBehind(e.space(), source, index, result);
-  if (!behind) {
-    Index position = linearize(e.space(), index, tk::tensorType(source).getShape());
-    behind = delinearize(e.space(), position, tk::tensorType(result).getShape());
-  }
-  e.store(e.element(result, *behind), buffer, *behind);
+  SmallVector<Index> own = indexInResult(e.space(), source, index, result);
+  e.store(e.element(result, own), buffer, own);
 }
 
 EpilogueFn epilogueInto(KernelContext &k, Operation *anchor, const AnchorOperands &operands,
                         SmallVector<Value> results, std::vector<Buffer> buffers) {
+  Value value = anchor->getResult(0);
+  auto tile = std::make_shared<TileStore>(value, results, buffers, k.lanes());
   return [=, &k](OpBuilder &builder, Location loc, const AccumulatorPoint &point) {
     atPoint(k, anchor, operands, builder, loc, point, [&](ElementBuilder &e, const PointPlace &place) {
-      for (auto [result, buffer] : llvm::zip(results, buffers))
-        storeBehind(e, anchor->getResult(0), place.index, result, buffer);
+      for (auto [i, result] : llvm::enumerate(results)) {
+        SmallVector<Index> own = indexInResult(e.space(), value, place.index, result);
+        Value element = e.element(result, own);
+        if (!tile->takes(e, point, i, element))
+          e.store(element, buffers[i], own);
+      }
     });
+    if (point.endsTile)
+      tile->storeAll(builder, loc);
   };
 }
 

@@ -26,6 +26,11 @@ bool readInPlace(mlir::ValueRange values, mlir::Operation *anchor);
 std::optional<llvm::SmallVector<Index>> indexBehind(IndexSpace &space, mlir::Value from,
                                                     llvm::ArrayRef<Index> index, mlir::Value to);
 
+/// The index in `result` of the anchor's element at `index`; both have as many elements, in the same order
+/// where nothing between moves them.
+llvm::SmallVector<Index> indexInResult(IndexSpace &space, mlir::Value anchored, llvm::ArrayRef<Index> index,
+                                       mlir::Value result);
+
 /// Whether each element of the anchor's result goes to one place in each of `values`, neighbours along the
 /// last axis to neighbours, and the expressions of `values` read the anchor nowhere else.
 bool keepsVectors(mlir::ValueRange values, mlir::Operation *anchor);
@@ -37,6 +42,7 @@ struct PointPlace {
   llvm::SmallVector<Index> index;
   Index block;
 };
+PointPlace placeOf(ElementBuilder &e, llvm::ArrayRef<int64_t> shape, const AccumulatorPoint &point);
 /// Lets `use` ask for values of the group at the place of a finished vector of `anchor`, which stands for the
 /// anchor's result. Lanes without results are masked.
 void atPoint(KernelContext &k, mlir::Operation *anchor, const AnchorOperands &operands,
