@@ -52,13 +52,15 @@ static std::optional<KernelStrategy> planConvolution(KernelBody &body, Operation
   strategy.packing.resize(*operands.weight + 1);
   strategy.packing[*operands.weight] = [shared](const Tensor &weight) { return shared->pack(weight); };
   strategy.repeats = shared->inputRepeats();
-  if (!operands.input)
-    strategy.accesses = vectorsComputed(anchor->getOperand(0), strategy.repeats, target) *
-                        loadsOfVector(body, memory, anchor->getOperand(0), 1, target.lanes());
-  strategy.emit = [shared, anchor, operands](KernelContext &k) {
+  ConvolutionInput input;
+  if (!operands.input) {
+    input = planConvolutionInput(body, memory, anchor->getOperand(0), target.lanes());
+    strategy.accesses = vectorsComputed(input.value, strategy.repeats, target) * input.loads;
+  }
+  strategy.emit = [shared, anchor, operands, input](KernelContext &k) {
     ConvolutionInputFn compute;
     if (!operands.input)
-      compute = computeConvolutionInput(k, anchor->getOperand(0));
+      compute = computeConvolutionInput(k, input);
     shared->emit(k.builder, k.loc, pointerTo(k, operands.input), pointerTo(k, operands.weight), k.scratch,
                  k.begin, k.end, epilogueFor(k, anchor, operands), compute);
   };

@@ -18,7 +18,8 @@ struct Link {
   Operation *anchor = nullptr;
   AnchorOperands operands;
   std::shared_ptr<ConvolutionPlan> plan;
-  int64_t scratchOffset = 0; ///< of its computed input, in elements
+  int64_t scratchOffset = 0;      ///< of its computed input, in elements
+  ConvolutionInput computedInput; ///< where elementwise operators compute that
 
   Value input() const { return anchor->getOperand(0); }
   /// A window has no weights, and asks for none.
@@ -266,7 +267,7 @@ ConvolutionInputFn inputOf(KernelContext &k, ArrayRef<Link> chain, size_t number
   if (link.operands.input)
     return nullptr;
   if (number == 0)
-    return computeConvolutionInput(k, link.input());
+    return computeConvolutionInput(k, link.computedInput);
   return [&k, chain, number](OpBuilder &builder, Location loc, const ConvolutionRegion &region) {
     const Link &inner = chain[number - 1];
     LoopBuilder loops(builder, loc, k.lanes());
@@ -311,9 +312,10 @@ std::optional<KernelStrategy> planConvolutionChain(KernelBody &body, const Kerne
   constexpr ChainedAnchor riding{1, 1, 1, std::nullopt, /*startsAnew=*/false};
   strategy.anchors.insert(strategy.anchors.end(), static_cast<size_t>(sums.count()), riding);
   strategy.repeats = repeats;
-  if (!links.front().operands.input)
-    strategy.accesses = vectorsComputed(links.front().input(), repeats, target) *
-                        loadsOfVector(body, memory, links.front().input(), 1, target.lanes());
+  if (Link &first = links.front(); !first.operands.input) {
+    first.computedInput = planConvolutionInput(body, memory, first.input(), target.lanes());
+    strategy.accesses = vectorsComputed(first.input(), repeats, target) * first.computedInput.loads;
+  }
   strategy.emit = [links, tasks, sums, sumsOffset = planner.sumsOffset()](KernelContext &k) {
     const Link &last = links.back();
     LoopBuilder loops(k.builder, k.loc, k.lanes());

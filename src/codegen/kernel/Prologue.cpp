@@ -5,6 +5,7 @@
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <set>
 
 namespace tokamak::codegen {
@@ -49,61 +50,124 @@ SmallVector<int64_t> pieces(Value input, int64_t blocks, int64_t lanes) {
   return SmallVector<int64_t>(cuts.begin(), cuts.end());
 }
 
-void emitConvolutionInput(KernelContext &k, Value input, OpBuilder &builder, Location loc,
-                          const ConvolutionRegion &region) {
-  IndexSpace space;
-  int64_t lanes = k.lanes();
-  ElementBuilder e(builder, loc, space, lanes);
-  k.bindArguments(e);
-  auto shape = tk::tensorType(input).getShape();
-  Index image = space.uniform(region.image, 0, region.images - 1);
-  auto emitVector = [&](const Index &block, const Index &target, ArrayRef<Index> spatial, bool isRagged) {
-    Value saved = e.mask();
-    if (isRagged) {
-      auto type = VectorType::get({lanes}, builder.getI1Type());
-      SmallVector<bool> bits(static_cast<size_t>(lanes));
-      std::fill_n(bits.begin(), shape[1] % lanes, true);
-      e.setMask(builder.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, bits)));
-    }
-    SmallVector<Index> index{image, space.add(space.scale(block, lanes), e.laneIndex())};
-    llvm::append_range(index, spatial);
-    Value element = e.element(input, index);
-    e.setMask(saved); // the scratch has room for the whole vector
-    e.store(element, vectorAt(region.memory, target), {});
-  };
-  auto emitBlock = [&](const Index &block, const Index &target, bool isRagged) {
-    SmallVector<Index> spatial;
-    std::function<void(Index)> level = [&](Index at) {
-      size_t axis = spatial.size();
-      if (axis == region.spatial.size())
-        return emitVector(block, space.add(at, e.laneIndex()), spatial, isRagged);
-      const RegionAxis &range = region.spatial[axis];
-      Index first = space.uniform(range.begin, 0, range.extent);
-      e.loop(range.begin, range.end, {0, range.extent - 1}, {}, [&](const Index &i, ValueRange) {
-        spatial.push_back(i);
-        level(space.add(at, space.scale(space.sub(i, first), region.spatialStrides[axis])));
-        spatial.pop_back();
+/// Computes a ConvolutionRegion.
+class ConvolutionInputEmitter {
+public:
+  ConvolutionInputEmitter(KernelContext &k, const ConvolutionInput &input, OpBuilder &builder, Location loc,
+                          const ConvolutionRegion &region)
+      : input(input), region(region), lanes(k.lanes()), e(builder, loc, space, k.lanes()),
+        shape(tk::tensorType(input.value).getShape()) {
+    k.bindArguments(e);
+    image = space.uniform(region.image, 0, region.images - 1);
+  }
+
+  void emit() {
+    OpBuilder &builder = e.builder();
+    int64_t raggedBlock = shape[1] % lanes ? shape[1] / lanes : -1;
+    SmallVector<int64_t> cuts = pieces(input.value, region.blocks.extent, lanes);
+    if (raggedBlock > 0 && !llvm::is_contained(cuts, raggedBlock))
+      cuts.insert(llvm::upper_bound(cuts, raggedBlock), raggedBlock);
+    Index firstBlock = space.uniform(region.blocks.begin, 0, region.blocks.extent);
+    for (size_t piece = 0; piece + 1 < cuts.size(); ++piece) {
+      int64_t low = cuts[piece], high = cuts[piece + 1];
+      Value from = builder.create<arith::MaxSIOp>(e.location(), region.blocks.begin, e.indexConstant(low)),
+            to = builder.create<arith::MinSIOp>(e.location(), region.blocks.end, e.indexConstant(high));
+      e.loop(from, to, {low, high - 1}, {}, [&](const Index &block, ValueRange) {
+        channels = low == raggedBlock ? shape[1] % lanes : lanes;
+        firstChannel = space.scale(block, lanes);
+        emitAxes(space.scale(space.sub(block, firstBlock), region.blockStride));
         return SmallVector<Value>();
       });
-    };
-    level(target);
-  };
+    }
+  }
 
-  int64_t raggedBlock = shape[1] % lanes ? shape[1] / lanes : -1;
-  SmallVector<int64_t> cuts = pieces(input, region.blocks.extent, lanes);
-  if (raggedBlock > 0 && !llvm::is_contained(cuts, raggedBlock))
-    cuts.insert(llvm::upper_bound(cuts, raggedBlock), raggedBlock);
-  Index firstBlock = space.uniform(region.blocks.begin, 0, region.blocks.extent);
-  for (size_t piece = 0; piece + 1 < cuts.size(); ++piece) {
-    int64_t low = cuts[piece], high = cuts[piece + 1];
-    Value from = builder.create<arith::MaxSIOp>(loc, region.blocks.begin, e.indexConstant(low)),
-          to = builder.create<arith::MinSIOp>(loc, region.blocks.end, e.indexConstant(high));
-    e.loop(from, to, {low, high - 1}, {}, [&](const Index &block, ValueRange) {
-      emitBlock(block, space.scale(space.sub(block, firstBlock), region.blockStride), low == raggedBlock);
+private:
+  /// Loops over the spatial axes from the next one on; `target` is the position in scratch.
+  void emitAxes(const Index &target) {
+    size_t axis = spatial.size();
+    if (axis == region.spatial.size()) {
+      emitVector(space.add(target, e.laneIndex()));
+      return;
+    }
+    const RegionAxis &range = region.spatial[axis];
+    const bool inSquares = input.alongColumns && axis + 1 == region.spatial.size() && range.extent >= lanes;
+    if (!inSquares) {
+      emitAxis(range, target);
+      return;
+    }
+    OpBuilder &b = e.builder();
+    Value columns = b.create<arith::SubIOp>(e.location(), range.end, range.begin);
+    Value isWide =
+        b.create<arith::CmpIOp>(e.location(), arith::CmpIPredicate::sge, columns, e.indexConstant(lanes));
+    auto branch = b.create<scf::IfOp>(e.location(), isWide, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    ElementBuilder::Scope scope(e);
+    b.setInsertionPointToStart(branch.thenBlock());
+    emitSquares(range, columns, target);
+    b.setInsertionPointToStart(branch.elseBlock());
+    emitAxis(range, target);
+  }
+
+  void emitAxis(const RegionAxis &range, const Index &target) {
+    Index first = space.uniform(range.begin, 0, range.extent);
+    int64_t stride = region.spatialStrides[spatial.size()];
+    e.loop(range.begin, range.end, {0, range.extent - 1}, {}, [&](const Index &i, ValueRange) {
+      spatial.push_back(i);
+      emitAxes(space.add(target, space.scale(space.sub(i, first), stride)));
+      spatial.pop_back();
       return SmallVector<Value>();
     });
   }
-}
+
+  void emitVector(const Index &target) {
+    if (channels < lanes)
+      e.setMask(firstLanes(e, channels));
+    SmallVector<Index> index{image, space.add(firstChannel, e.laneIndex())};
+    llvm::append_range(index, spatial);
+    Value element = e.element(input.value, index);
+    e.setMask(nullptr); // the scratch has room for the whole vector
+    e.store(element, vectorAt(region.memory, target), {});
+  }
+
+  /// At least `lanes` columns. The last square is moved back over the one before it where they do not divide.
+  void emitSquares(const RegionAxis &range, Value columns, const Index &target) {
+    OpBuilder &b = e.builder();
+    Location loc = e.location();
+    LoopBuilder loops(b, loc, lanes);
+    int64_t stride = region.spatialStrides.back();
+    Index first = space.uniform(range.begin, 0, range.extent);
+    Value squares = loops.div(loops.add(columns, lanes - 1), lanes);
+    Value last = loops.add(range.end, -lanes);
+    e.loop(e.indexConstant(0), squares, {0, (range.extent - 1) / lanes}, {}, [&](const Index &i, ValueRange) {
+      Value at = loops.min(e.materialize(space.add(first, space.scale(i, lanes))), last);
+      Index start = space.uniform(at, 0, range.extent - lanes);
+      LoopBuilder::Values vectors;
+      for (int64_t channel = 0; channel < lanes; ++channel) {
+        SmallVector<Index> index{image, space.add(firstChannel, Index(channel))};
+        llvm::append_range(index, spatial);
+        index.push_back(space.add(start, e.laneIndex()));
+        vectors.push_back(channel < channels ? e.element(input.value, index) : loops.zero());
+      }
+      transposeSquare(loops, vectors);
+      Index square = space.add(target, space.scale(space.sub(start, first), stride));
+      for (int64_t column = 0; column < lanes; ++column)
+        e.store(vectors[static_cast<size_t>(column)],
+                vectorAt(region.memory, space.add(space.add(square, Index(column * stride)), e.laneIndex())),
+                {});
+      return SmallVector<Value>();
+    });
+  }
+
+  const ConvolutionInput &input;
+  const ConvolutionRegion &region;
+  int64_t lanes;
+  IndexSpace space;
+  ElementBuilder e;
+  ArrayRef<int64_t> shape;
+  Index image, firstChannel;
+  int64_t channels = 0; ///< of the present block
+  SmallVector<Index> spatial;
+};
 
 /// The part of an operand's index that a row has in common: batch and row.
 SmallVector<Index> rowIndex(ElementBuilder &e, ArrayRef<int64_t> shape, ArrayRef<Index> batch,
@@ -201,13 +265,8 @@ private:
   void emitSquare(ArrayRef<Index> leading, const Index &rowBlock, const Index &columnBlock, int64_t rows,
                   int64_t columns) {
     ElementBuilder::Scope scope(e);
-    OpBuilder &b = e.builder();
-    if (rows < lanes) {
-      SmallVector<bool> bits(static_cast<size_t>(lanes));
-      std::fill_n(bits.begin(), rows, true);
-      auto type = VectorType::get({lanes}, b.getI1Type());
-      e.setMask(b.create<arith::ConstantOp>(e.location(), DenseElementsAttr::get(type, bits)));
-    }
+    if (rows < lanes)
+      e.setMask(firstLanes(e, rows));
     SmallVector<Index> row(leading);
     row.push_back(space.add(space.scale(rowBlock, lanes), e.laneIndex()));
     Index start = space.add(firstColumn, space.scale(columnBlock, lanes));
@@ -266,9 +325,24 @@ double loadsOfVector(KernelBody &body, const KernelMemory &memory, Value value, 
   return static_cast<double>(regular) + static_cast<double>(lanes * irregular);
 }
 
-ConvolutionInputFn computeConvolutionInput(KernelContext &k, Value input) {
+/// Shuffles that a transposition takes for one vector.
+static constexpr double transposition = 4;
+
+ConvolutionInput planConvolutionInput(KernelBody &body, const KernelMemory &memory, Value value,
+                                      int64_t lanes) {
+  ConvolutionInput input{value, false, loadsOfVector(body, memory, value, 1, lanes)};
+  auto last = static_cast<size_t>(tk::tensorType(value).getRank()) - 1;
+  if (tk::tensorType(value).getDimSize(last) < lanes)
+    return input;
+  double alongColumns = loadsOfVector(body, memory, value, last, lanes) + transposition;
+  if (alongColumns < input.loads)
+    input.alongColumns = true, input.loads = alongColumns;
+  return input;
+}
+
+ConvolutionInputFn computeConvolutionInput(KernelContext &k, const ConvolutionInput &input) {
   return [&k, input](OpBuilder &builder, Location loc, const ConvolutionRegion &region) {
-    emitConvolutionInput(k, input, builder, loc, region);
+    ConvolutionInputEmitter(k, input, builder, loc, region).emit();
   };
 }
 
@@ -277,7 +351,6 @@ MatrixInput planMatrixInput(KernelBody &body, const KernelMemory &memory, Value 
   auto last = static_cast<size_t>(tk::tensorType(operand).getRank()) - 1;
   size_t columns = isTransposed ? last - 1 : last, rows = isTransposed ? last : last - 1;
   MatrixInput input{operand, isTransposed, false, loadsOfVector(body, memory, operand, columns, lanes)};
-  constexpr double transposition = 4; // shuffles for one vector
   double alongRows = loadsOfVector(body, memory, operand, rows, lanes) + transposition;
   if (isWhole && alongRows < input.loads)
     input.alongRows = true, input.loads = alongRows;

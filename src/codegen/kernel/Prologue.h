@@ -5,9 +5,18 @@
 
 namespace tokamak::codegen {
 
-/// What computes parts of `input`, a value inside the group of `k`, channel-blocked. Lanes run over channels;
-/// the loop over blocks is cut where concatenated operands begin, so that each piece reads one of them.
-ConvolutionInputFn computeConvolutionInput(KernelContext &k, mlir::Value input);
+/// How parts of a convolution's input are computed, channel-blocked.
+struct ConvolutionInput {
+  mlir::Value value; ///< inside the group
+  /// Lanes run over columns, and squares of vectors are transposed in registers: neighbours lie in memory
+  /// that way. Else lanes are channels.
+  bool alongColumns = false;
+  double loads = 0; ///< of a vector, irregular ones counted by lane, and what the transposition costs
+};
+ConvolutionInput planConvolutionInput(KernelBody &body, const KernelMemory &memory, mlir::Value value,
+                                      int64_t lanes);
+/// The loop over blocks is cut where concatenated operands begin, so that each piece reads one of them.
+ConvolutionInputFn computeConvolutionInput(KernelContext &k, const ConvolutionInput &input);
 
 /// One vector of float32 at a position of some memory, counted in elements.
 Buffer vectorAt(mlir::Value memory, const Index &position);
