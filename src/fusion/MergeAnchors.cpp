@@ -5,6 +5,7 @@
 // has the next as its only reader, the cut into kernels that takes the least modelled time is chosen.
 #include "analysis/PostDominatorTree.h"
 #include "codegen/kernel/KernelEstimate.h"
+#include "codegen/kernel/StreamedProducts.h"
 #include "fusion/Candidate.h"
 #include "fusion/CostModel.h"
 #include "fusion/DominatorPartitioner.h"
@@ -106,11 +107,15 @@ private:
     bool isTiled = false;
     bool repeats = true; ///< computes or reads anything twice that kernels apart do not
   };
+  /// Trial emission of more would take too long.
+  static bool mayPlan(llvm::ArrayRef<Operation *> members) {
+    return fusion::plannedSize(members) <= fusion::DominatorPartitioner::mostOperators &&
+           fusion::canEmit(members, nullptr, fusion::AnchorLimit::Chain);
+  }
   const Plan &planOf(llvm::ArrayRef<GroupGraph::Node> path) {
     auto [known, isNew] = planned.try_emplace(Path(path));
     GroupGraph::Members members = membersOf(path);
-    if (isNew && fusion::plannedSize(members) <= fusion::DominatorPartitioner::mostOperators &&
-        fusion::canEmit(members, nullptr, fusion::AnchorLimit::Chain)) {
+    if (isNew && mayPlan(members)) {
       codegen::KernelEstimate kernel =
           codegen::estimateKernel(Candidate(members).group(), model.targetDescription());
       auto once = [](const codegen::ChainedAnchor &anchor) {
@@ -121,15 +126,29 @@ private:
     return known->second;
   }
 
-  /// Whether `from` and the group that reads it may lie in one kernel, with one more if need be: what
-  /// normalises rows between two products has no tiles by itself.
-  bool mayLink(GroupGraph::Node from, GroupGraph::Node to) {
-    if (isPlanned({from, to}))
+  /// Whether the last group of `path` and the one that reads it may lie in one kernel, with one more if need
+  /// be: what normalises rows between two products has no tiles by itself.
+  bool mayLink(llvm::ArrayRef<GroupGraph::Node> path, GroupGraph::Node to) {
+    const GroupGraph::Node from = path.back();
+    if (isPlanned({from, to}) || (path.size() > 1 && isPlanned({path.end()[-2], from, to})))
       return true;
     if (!holdsAnchor(to) && !reduces(to))
       return false;
     auto next = onlyReader(to);
     return next && isPlanned({from, to, *next});
+  }
+
+  /// Why no kernel holds `from` and the group that reads it: where that normalises rows, those of attention.
+  Refusal whyApart(GroupGraph::Node from, GroupGraph::Node to) {
+    if (auto next = holdsAnchor(from) && reduces(to) ? onlyReader(to) : std::nullopt)
+      if (std::string stream = describeStream({from, to, *next}); !stream.empty())
+        return {Reason::CannotEmit, stream};
+    return {Reason::SecondAnchor, ""};
+  }
+  std::string describeStream(llvm::ArrayRef<GroupGraph::Node> path) const {
+    GroupGraph::Members members = membersOf(path);
+    return mayPlan(members) ? codegen::describeStream(Candidate(members).group(), model.targetDescription())
+                            : "";
   }
 
   /// Groups with anchors, besides `node`, that `reader` alone reads: the products of one cell of a network.
@@ -151,8 +170,51 @@ private:
     return siblings;
   }
 
+  /// `node`, the groups that lie between it and the next group with an anchor, and that one: a softmax whose
+  /// rows are too long for one kernel of its own. None where one of them has other readers.
+  Path upToNextAnchor(GroupGraph::Node node) const {
+    Path path{node};
+    while (path.size() < mostGroups) {
+      std::optional<GroupGraph::Node> next;
+      bool isAlone = true;
+      for (GroupGraph::Node member : path)
+        for (Operation *op : groups.membersOf(member))
+          for (Operation *user : op->getUsers()) {
+            auto reader = groups.nodeOf(user);
+            if (!reader || !groups.isGroup(*reader))
+              return {};
+            if (const auto *at = llvm::find(path, *reader); at != path.end()) {
+              if (at < llvm::find(path, member)) // not in the order in which they run
+                return {};
+              continue;
+            }
+            if (reader == next)
+              continue;
+            isAlone &= !next;
+            if (!next || groups.membersOf(*reader).front()->isBeforeInBlock(groups.membersOf(*next).front()))
+              next = reader;
+          }
+      if (!next || taken.contains(*next) || (holdsAnchor(*next) && !isAlone))
+        return {};
+      path.push_back(*next);
+      if (holdsAnchor(*next)) {
+        auto reads = [&](Operation *user) {
+          auto reader = groups.nodeOf(user);
+          return reader && reader != next && llvm::is_contained(path, *reader);
+        };
+        const bool isLast = llvm::none_of(groups.membersOf(*next),
+                                          [&](Operation *op) { return llvm::any_of(op->getUsers(), reads); });
+        return isLast ? path : Path();
+      }
+    }
+    return {};
+  }
+
   Path pathFrom(GroupGraph::Node node) {
     Path path{node};
+    if (holdsAnchor(node) && !reduces(node))
+      if (Path between = upToNextAnchor(node); between.size() > 3 && isPlanned(between))
+        path = between;
     if (auto reader = onlyReader(node); reader && !taken.contains(*reader))
       if (Path joined = siblingsOf(node, *reader); !joined.empty()) {
         joined.insert(joined.begin(), node);
@@ -163,9 +225,10 @@ private:
     while (auto next = onlyReader(path.back())) {
       if (taken.contains(*next))
         break;
-      if (!mayLink(path.back(), *next)) {
-        if (holdsAnchor(path.back()) && holdsAnchor(*next))
-          note(path.back(), *next, {Reason::SecondAnchor, ""});
+      if (!mayLink(path, *next)) {
+        Refusal why = whyApart(path.back(), *next);
+        if (why.reason == Reason::CannotEmit || (holdsAnchor(path.back()) && holdsAnchor(*next)))
+          note(path.back(), *next, why);
         break;
       }
       path.push_back(*next);
@@ -220,16 +283,27 @@ private:
       double apart = 0;
       for (size_t i = from; i < end; ++i)
         apart += segments[{i, i + 1}].seconds;
-      if (end - from > 1)
-        merges |= merge(slice(from, end), fusion::comparison(segments[{from, end}].seconds, apart));
+      if (end - from > 1) {
+        std::string stream = describeStream(slice(from, end));
+        merges |= merge(slice(from, end), fusion::comparison(segments[{from, end}].seconds, apart) +
+                                              (stream.empty() ? "" : "; " + stream));
+      }
     }
     for (size_t i = 1; i < count; ++i)
       if (isCut[i]) {
-        const Segment &pair = segments[{i - 1, i + 1}];
-        double apart = segments[{i - 1, i}].seconds + segments[{i, i + 1}].seconds;
+        // The smallest kernel that could be had across this edge tells what it would cost.
+        size_t from = i - 1, end = i + 1;
+        for (const auto &[range, segment] : segments)
+          if (segment.refusal.empty() && range.first < i && i < range.second &&
+              (!segments[{from, end}].refusal.empty() || range.second - range.first < end - from))
+            from = range.first, end = range.second;
+        const Segment &together = segments[{from, end}];
+        double apart = 0;
+        for (size_t j = from; j < end; ++j)
+          apart += segments[{j, j + 1}].seconds;
         note(path[i - 1], path[i],
-             pair.refusal.empty() ? Refusal{Reason::NoGain, fusion::comparison(pair.seconds, apart)}
-                                  : Refusal{Reason::CannotEmit, pair.refusal});
+             together.refusal.empty() ? Refusal{Reason::NoGain, fusion::comparison(together.seconds, apart)}
+                                      : Refusal{Reason::CannotEmit, together.refusal});
       }
     return merges;
   }

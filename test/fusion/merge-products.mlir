@@ -26,6 +26,27 @@ func.func @attention(%q: tensor<1x8x256x64xf32>, %k: tensor<1x8x256x64xf32>, %v:
 
 // -----
 
+// More keys than a task has room for rows of: it streams over them, and the decision says so.
+// CHECK-LABEL: func.func @many_keys
+// CHECK-COUNT-1: tk.fusion "matmul_add_reduce_sub_exp_reduce_div_matmul"
+// CHECK-NOT: tk.fusion
+// CHECK: return
+// OFF-LABEL: func.func @many_keys
+// OFF-COUNT-4: tk.fusion
+func.func @many_keys(%q: tensor<512x64xf32>, %k: tensor<32768x64xf32>, %v: tensor<32768x64xf32>, %mask: tensor<32768xf32>) -> tensor<512x64xf32> {
+  %s = tk.matmul %q, %k {transpose_rhs = true} : (tensor<512x64xf32>, tensor<32768x64xf32>) -> tensor<512x32768xf32>
+  %m = tk.add %s, %mask : (tensor<512x32768xf32>, tensor<32768xf32>) -> tensor<512x32768xf32>
+  %max = tk.reduce %m {axes = array<i64: 1>, keep_dims = true, kind = #tk.reduce_kind<max>} : (tensor<512x32768xf32>) -> tensor<512x1xf32>
+  %d = tk.sub %m, %max : (tensor<512x32768xf32>, tensor<512x1xf32>) -> tensor<512x32768xf32>
+  %e = tk.exp %d : (tensor<512x32768xf32>) -> tensor<512x32768xf32>
+  %sum = tk.reduce %e {axes = array<i64: 1>, keep_dims = true, kind = #tk.reduce_kind<sum>} : (tensor<512x32768xf32>) -> tensor<512x1xf32>
+  %p = tk.div %e, %sum : (tensor<512x32768xf32>, tensor<512x1xf32>) -> tensor<512x32768xf32>
+  %o = tk.matmul %p, %v : (tensor<512x32768xf32>, tensor<32768x64xf32>) -> tensor<512x64xf32>
+  return %o : tensor<512x64xf32>
+}
+
+// -----
+
 // Never: the scores are an output as well, so they have to be written.
 // CHECK-LABEL: func.func @scores_are_an_output
 // CHECK: tk.fusion "matmul"

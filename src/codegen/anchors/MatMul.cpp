@@ -67,7 +67,8 @@ private:
   int64_t panelSize() const { return shape.k * panelWidth(); }
   /// Elements from one k to the next of what the microkernel reads as right operand.
   int64_t rhsPitch(int64_t vectorsOfPanel) const {
-    return packsRhs() || packsToScratch() ? vectorsOfPanel * target.lanes() : shape.n;
+    return packsRhs() || packsToScratch() ? vectorsOfPanel * target.lanes()
+                                          : shape.rhsRowStride.value_or(shape.n);
   }
   /// One panel of some rows; all of them where `panel` is null.
   void emitPanels(LoopBuilder &loops, Value lhs, Value rhs, Value scratch, const MatMulBand &band,
@@ -101,12 +102,15 @@ private:
 /// Rows a multiple of this apart fall into one set of the first-level cache, which has 8 ways or more.
 constexpr int64_t kSetPeriodBytes = 4096, kWays = 8;
 
-/// Elements between computed rows: whole vectors, and not all in one set.
+} // namespace
+
 int64_t computedRowStride(int64_t k, const TargetDescription &target) {
   int64_t stride = (k + target.lanes() - 1) / target.lanes() * target.lanes();
   return stride * static_cast<int64_t>(sizeof(float)) % kSetPeriodBytes == 0 ? stride + target.lanes()
                                                                              : stride;
 }
+
+namespace {
 
 TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &target)
     : shape(shape), target(target), foldsBatch(shape.rows ? shape.rows->foldsBatch : shape.canFoldBatch()),

@@ -31,6 +31,10 @@ struct MatMulBand {
   mlir::Value firstTile, lastTile;
 };
 
+/// Elements between the rows of a computed left operand of depth `k`: whole vectors, and not all rows in one
+/// set of the first-level cache.
+int64_t computedRowStride(int64_t k, const TargetDescription &target);
+
 /// How one tk.matmul is computed. Lanes run over N (the last axis of the result). Float32 only, row-major
 /// operands of any batch broadcasting and transposition. A constant right operand is packed when compiling;
 /// otherwise it is read in place, or packed panel by panel into scratch.

@@ -18,6 +18,7 @@ struct MatMulRows {
 struct MatMulShape {
   llvm::SmallVector<int64_t> batch, lhsBatch, rhsBatch;
   int64_t m = 1, n = 1, k = 1;
+  std::optional<int64_t> rhsRowStride; ///< of a right operand in memory that is not transposed; nothing: n
   bool transposeLhs = false, transposeRhs = false;
   bool rhsIsConstant = false;
   bool computesLhs = false, computesRhs = false; ///< into scratch, not transposed

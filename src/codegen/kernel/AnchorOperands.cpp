@@ -9,8 +9,7 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
-/// The kernel argument whose memory holds `value` as it is: an argument, or a reshape of a row-major one.
-static std::optional<size_t> argumentOf(const KernelMemory &memory, Value value) {
+std::optional<size_t> argumentOf(const KernelMemory &memory, Value value) {
   bool reshaped = false;
   while (auto reshape = value.getDefiningOp<tk::ReshapeOp>()) {
     value = reshape.getInput();

@@ -11,6 +11,8 @@ struct AnchorOperands {
   std::optional<size_t> input, weight; ///< kernel arguments; nothing: computed task by task
   std::optional<mlir::Value> bias;     ///< an operand of the convolution, in channels
 };
+/// The kernel argument whose memory holds `value` as it is: an argument, or a reshape of a row-major one.
+std::optional<size_t> argumentOf(const KernelMemory &memory, mlir::Value value);
 AnchorOperands operandsOf(const KernelMemory &memory, mlir::Operation *anchor);
 
 /// The argument's memory may be packed for the anchor: it is constant, and nobody else reads it.
