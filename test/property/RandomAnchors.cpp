@@ -111,6 +111,36 @@ Value RandomGraph::softmaxOf(Value x) {
       {0, 1, 4 * boundsOf(x).error + 2e-5 * (type != DataType::Float64) + (count + 24) * rounding, false});
 }
 
+/// Few queries and so many keys that a kernel sees them block by block, scaled and masked.
+void RandomGraph::attention() {
+  if (isolated || domain == Domain::Special)
+    return;
+  const int64_t queries = pick(1, 4), keys = oneOf<int64_t>({1, 3, 511, 513, 600, 1030}), depth = pick(1, 3),
+                width = pick(1, 4);
+  Shape batch = chance(40) ? Shape{} : chance(50) ? Shape{pick(1, 2)} : Shape{2, pick(1, 2)};
+  auto with = [](Shape shape, int64_t rows, int64_t columns) {
+    shape.append({rows, columns});
+    return shape;
+  };
+  auto made = [&](const Shape &shape) { return fresh(DataType::Float32, shape, -2, 2, true); };
+  Shape shared = chance(30) ? Shape{} : batch; // keys and values of all
+  const size_t before = visible.size();
+  Value q = made(with(batch, queries, depth)), k = made(with(shared, keys, depth)),
+        v = made(with(shared, keys, width));
+  Value scores = multiply(q, k, false, true);
+  if (scores && chance(50))
+    scores = arithmetic("mul", scores, made({}));
+  if (scores && chance(60))
+    scores =
+        arithmetic("add", scores, made(chance(50) ? Shape{keys} : with({}, queries, chance(50) ? keys : 1)));
+  Value weights = scores ? softmaxOf(scores) : Value();
+  Value result = weights ? multiply(weights, v, false, false) : Value();
+  if (result && chance(80)) { // nobody else reads what is between
+    visible.resize(before);
+    visible.push_back(result);
+  }
+}
+
 void RandomGraph::matMul() {
   Value x = value([](Value v) { return typeOf(v) != DataType::Bool && tk::tensorType(v).getRank() >= 2; });
   if (!x || domain == Domain::Special)

@@ -352,6 +352,7 @@ void RandomGraph::anyOperator(bool anchors, bool opaque) {
       {8, &RandomGraph::convolutionChain, Choice::Heavy},
       {8, &RandomGraph::anchorChain, Choice::Heavy},
       {8, &RandomGraph::productChain, Choice::Heavy},
+      {3, &RandomGraph::attention, Choice::Heavy},
       {5, &RandomGraph::siblings, Choice::Heavy},
   };
   int64_t total = 0;

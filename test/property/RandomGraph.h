@@ -131,6 +131,7 @@ private:
   void anchorChain();
   void squeeze(mlir::Value x);
   void productChain();
+  void attention();
   void siblings();
   mlir::Value convolve(mlir::Value x, int64_t channels, int64_t kernel);
   mlir::Value multiply(mlir::Value x, mlir::Value y, bool transposeLhs, bool transposeRhs);
