@@ -62,6 +62,11 @@ class Rules(unittest.TestCase):
         self.refused('Pattern {\n  let root = op<tk.concat>(x: ValueRange) {axis = attr<"1 :: i64">};\n'
                      "  replace root with x;\n}\n", "2:56:", '"1 :: i64"')
 
+    def test_bad_type_literal(self):
+        # mlir-pdll crashes behind its report of this one.
+        self.refused('Pattern {\n  let root = op<tk.neg>(x: Value) -> (type<"tensor<2x3xf3">);\n'
+                     "  replace root with x;\n}\n", "2:44:", '"tensor<2x3xf3"', "expected non-function type")
+
     # What only the guard sees.
 
     def test_operand_count(self):
@@ -119,6 +124,13 @@ class Rules(unittest.TestCase):
     def test_bad_tolerance(self):
         self.refused("Pattern {\n  %s\n  Tolerance(attr<\"2.0 : f64\">);\n  replace root with x;\n}\n" % KEEP, "3:3:",
                      "[0, 1)")
+
+    def test_what_is_no_number(self):
+        for literal in ['\\"a\\"', "9223372036854775807 : i64", "array<i64: 1>"]:
+            self.refused('Pattern {\n  %s\n  IsSplat(x, attr<"%s">);\n  replace root with x;\n}\n' % (KEEP, literal), "3:3:",
+                         "'IsSplat' takes a number")
+        self.refused('Pattern {\n  %s\n  replace root with Splat(x, attr<"\\"a\\"">);\n}\n' % KEEP, "3:21:",
+                     "'Splat' takes a number")
 
     def test_unreadable_files(self):
         for rules, cause in [("/nowhere/my.pdll", "cannot read '/nowhere/my.pdll'"), ("nothing", "arithmetic")]:
@@ -214,6 +226,133 @@ func.func @main(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<
                '  replace root with op<tk.mul>(x, op<tk.pow>(two, Splat(x, attr<"-1.0 : f64">)));\n}\n'
         self.refused(text % "", "1:1:", "changes the result", graph=graph)
         self.assertIn("tk.div", self.accepted(text % "  IsFloat(x);\n", graph=graph))
+
+    def test_operands_that_are_the_same(self):
+        # Right where both operands are one value, which is met first.
+        graph = self.write("""
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %0 = tk.add %x, %x : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = tk.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+""", "graph.mlir")
+        text = "Pattern Double {\n  let root = op<tk.add>(x: Value, %s);\n" \
+               '  replace root with op<tk.mul>(x, Splat(x, attr<"2.0 : f64">));\n}\n'
+        self.refused(text % "y: Value", "1:1:", "rule 'Double' changes the result", graph=graph)
+        self.assertIn("tk.mul", self.accepted(text % "x", graph=graph))
+
+    def test_an_operand_that_another_operator_reads(self):
+        # (x ^ y) ^ z is x where z is y, which is met first.
+        graph = self.write("""
+func.func @main(%x: tensor<4xi32>, %y: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+  %0 = tk.bit_xor %x, %y : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %1 = tk.bit_xor %0, %y : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %2 = tk.bit_xor %0, %x : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return %1, %2 : tensor<4xi32>, tensor<4xi32>
+}
+""", "graph.mlir")
+        text = "Pattern First {\n  let root = op<tk.bit_xor>(op<tk.bit_xor>(x: Value, y: Value), %s);\n" \
+               "  replace root with x;\n}\n"
+        self.refused(text % "z: Value", "1:1:", "rule 'First' changes the result", graph=graph)
+        # In either order.
+        self.assertIn("return %arg0, %arg1", self.accepted(text % "y", graph=graph))
+
+    def test_operands_the_other_way_round(self):
+        # The first row is all of b where b has one; then a place where a has one.
+        graph = self.write("""
+func.func @main(%x: tensor<2x3xf32>, %r: tensor<1x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %0 = tk.neg %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = tk.max %0, %r : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  %2 = tk.neg %r : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  %3 = tk.max %x, %2 : (tensor<2x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+""", "graph.mlir")
+        self.refused("Pattern Row {\n  let root = op<tk.max>(a: Value, b: Value);\n  HasOneUse(a);\n  rewrite root with {\n"
+                     '    let row = op<tk.slice>(b) {starts = attr<"array<i64: 0, 0>">, sizes = attr<"array<i64: 1, 3>">, '
+                     'steps = attr<"array<i64: 1, 1>">};\n'
+                     "    replace root with op<tk.max>(op<tk.max>(b, row), a);\n  };\n}\n",
+                     "1:1:", "rule 'Row' changes the result", graph=graph)
+
+    def test_long_constants(self):
+        # Zeros are met first.
+        graph = self.write("""
+func.func @main(%x: tensor<2x128xf32>) -> (tensor<2x128xf32>, tensor<2x128xf32>) {
+  %zeros = tk.constant dense<-0.0> : tensor<128xf32>
+  %fives = tk.constant dense<5.0> : tensor<128xf32>
+  %0 = tk.add %x, %zeros : (tensor<2x128xf32>, tensor<128xf32>) -> tensor<2x128xf32>
+  %1 = tk.add %x, %fives : (tensor<2x128xf32>, tensor<128xf32>) -> tensor<2x128xf32>
+  return %0, %1 : tensor<2x128xf32>, tensor<2x128xf32>
+}
+""", "graph.mlir")
+        text = "Pattern DropZeros {\n  let root = op<tk.add>(x: Value, c: Value);\n  IsConstant(c);\n%s" \
+               "  SameType(x, root);\n  replace root with x;\n}\n"
+        self.refused(text % "", "1:1:", "rule 'DropZeros' changes the result", graph=graph)
+        output = self.accepted(text % '  IsSplat(c, attr<"0.0 : f64">);\n', graph=graph)
+        self.assertEqual(output.count("tk.add"), 1)
+
+    def test_constant_as_the_root(self):
+        graph = self.write("""
+func.func @main() -> (tensor<f32>, tensor<f32>) {
+  %0 = tk.constant dense<1.0> : tensor<f32>
+  %1 = tk.constant dense<2.0> : tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}
+""", "graph.mlir")
+        self.refused("Pattern One {\n  let root = op<tk.constant>();\n"
+                     '  replace root with op<tk.constant>() {value = attr<"dense<1.0> : tensor<f32>">};\n}\n',
+                     "1:1:", "rule 'One' changes the result", graph=graph)
+
+    def test_integers_that_overflow(self):
+        text = 'Pattern Half {\n  let root = op<tk.div>(op<tk.mul>(x: Value, two: Value), two);\n%s' \
+               '  IsSplat(two, attr<"2 : i64">);\n  SameType(x, root);\n  replace root with x;\n}\n'
+        for integer in ["i8", "ui8", "i32", "ui32", "i64", "ui64"]:
+            for shape in ["", "2x3x", "64x80x"]:
+                graph = self.write("""
+func.func @main(%%x: tensor<%(type)s>) -> tensor<%(type)s> {
+  %%two = tk.constant dense<2> : tensor<%(integer)s>
+  %%0 = tk.mul %%x, %%two : (tensor<%(type)s>, tensor<%(integer)s>) -> tensor<%(type)s>
+  %%1 = tk.div %%0, %%two : (tensor<%(type)s>, tensor<%(integer)s>) -> tensor<%(type)s>
+  return %%1 : tensor<%(type)s>
+}
+""" % {"type": shape + integer, "integer": integer}, "graph.mlir")
+                self.refused(text % "", "1:1:", "integers at the ends of their range", "AssumeFinite(x)", graph=graph)
+                self.assertNotIn("tk.div", self.accepted(text % "  AssumeFinite(x);\n", graph=graph))
+
+    def test_neighbouring_integers(self):
+        # A double does not tell them apart.
+        graph = self.write("""
+func.func @main(%x: tensor<i64>) -> tensor<i64> {
+  %large = tk.constant dense<9007199254740993> : tensor<i64>
+  %0 = tk.max %x, %large : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  return %0 : tensor<i64>
+}
+""", "graph.mlir")
+        self.refused("Pattern Near {\n  let root = op<tk.max>(x: Value, c: Value);\n  IsConstant(c);\n"
+                     '  replace root with op<tk.max>(x, op<tk.constant>() {value = attr<"dense<9007199254740992> : tensor<i64>">});\n'
+                     "}\n", "1:1:", "is 9007199254740992 where it was 9007199254740993", graph=graph)
+
+    def test_two_special_values(self):
+        # Of rank 0, and wrong for one pair alone, -0 and 0.
+        graph = self.write("""
+func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+  %0 = tk.sub %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+""", "graph.mlir")
+        text = "Pattern Add {\n  let root = op<tk.sub>(x: Value, y: Value);\n  AssumeFinite(x);\n%s" \
+               '  replace root with op<tk.add>(op<tk.add>(x, op<tk.neg>(y)), Splat(x, attr<"0.0 : f64">));\n}\n'
+        self.refused(text % "", "1:1:", "zeros of both signs", "where it was -0.0", graph=graph)
+        self.assertIn("tk.add", self.accepted(text % '  Tolerance(attr<"0.0 : f64">);\n', graph=graph))
+
+    def test_signs_of_zeros(self):
+        text = 'Pattern Negate {\n  %s\n  IsFloat(x);\n%%s' \
+               '  replace root with op<tk.sub>(Splat(x, attr<"0.0 : f64">), x);\n}\n' % KEEP
+        for stated in ["", "  AssumeFinite(x);\n"]:
+            self.refused(text % stated, "1:1:", "where it was -0.0", "Tolerance(attr<\"0.0 : f64\">)")
+        self.assertNotIn("tk.neg", self.accepted(text % '  Tolerance(attr<"0.0 : f64">);\n'))
+        # With the right zero there is nothing to state, NaN and infinities included.
+        self.assertNotIn("tk.neg", self.accepted((text % "").replace('"0.0', '"-0.0')))
 
     # Good rules.
 

@@ -127,11 +127,13 @@ static Expected<std::string> compileFile(StringRef path) {
                                  main,      "-o",      output};
   int exitStatus = 0;
   std::string reason;
-  if (!run(*compiler, arguments, errors, exitStatus, reason))
-    return fault(path + ": mlir-pdll cannot compile it: " + reason);
+  const bool ended = run(*compiler, arguments, errors, exitStatus, reason);
+  // First: having reported a malformed literal, mlir-pdll may go on and crash.
   std::string error = firstError(readFile(errors), path, (*source)->getBuffer());
   if (!error.empty())
     return fault(error);
+  if (!ended)
+    return fault(path + ": mlir-pdll cannot compile it: " + reason);
   if (exitStatus != 0)
     return fault(path + ": mlir-pdll cannot compile it, and does not say why");
   return readFile(output);

@@ -99,10 +99,19 @@ static llvm::Error checkArguments(Operation *call, llvm::StringRef name,
                                   llvm::ArrayRef<ArgumentKind> parameters) {
   bool agree = call->getNumOperands() == parameters.size();
   for (auto [argument, kind] : llvm::zip(call->getOperands(), parameters))
-    agree &= kind == ArgumentKind::Attribute ? llvm::isa<pdl::AttributeType>(argument.getType())
-                                             : valueCount(argument) == 1;
-  return agree ? llvm::Error::success()
-               : ruleError(call->getLoc(), "'" + name + "' is not called as the prelude declares it");
+    agree &= kind == ArgumentKind::Number ? llvm::isa<pdl::AttributeType>(argument.getType())
+                                          : valueCount(argument) == 1;
+  if (!agree)
+    return ruleError(call->getLoc(), "'" + name + "' is not called as the prelude declares it");
+  for (auto [argument, kind] : llvm::zip(call->getOperands(), parameters)) {
+    auto definition = argument.getDefiningOp<pdl::AttributeOp>();
+    Attribute literal = definition ? definition.getValueAttr() : Attribute();
+    if (kind == ArgumentKind::Number && literal && !numberOf(literal))
+      return ruleError(call->getLoc(), "'" + name +
+                                           "' takes a number that a double holds, as in "
+                                           "attr<\"2.0 : f64\">");
+  }
+  return llvm::Error::success();
 }
 
 static llvm::Error checkConstraint(pdl::ApplyNativeConstraintOp call, Rule &rule) {

@@ -69,7 +69,7 @@ namespace {
 class Matcher {
 public:
   /// The operators of the pattern whose bit in `swapped` is set take their operands the other way round.
-  Matcher(const Rule &rule, unsigned swapped) : rule(rule), swapped(swapped) {}
+  Matcher(const Rule &rule, unsigned swapped) : rule(rule) { result.swapped = swapped; }
 
   std::optional<Match> run(Operation *root) {
     if (!operation(rule.root, root))
@@ -106,7 +106,7 @@ private:
   bool isSwapped(pdl::OperationOp pattern) const {
     for (auto [i, op] : llvm::enumerate(rule.swappable))
       if (op == pattern)
-        return swapped >> i & 1;
+        return result.swapped >> i & 1;
     return false;
   }
 
@@ -185,7 +185,6 @@ private:
   }
 
   const Rule &rule;
-  unsigned swapped;
   Match result;
 };
 

@@ -10,6 +10,7 @@ namespace tokamak::rules {
 struct Match {
   llvm::DenseMap<mlir::Value, Binding> bindings;
   llvm::SmallVector<mlir::Operation *> operations; ///< all that matched, the root first
+  unsigned swapped = 0; ///< a bit for each of Rule::swappable: its operands match the other way round
 
   /// What `name` stands for; computes results and literals, which may not be bound yet.
   Binding lookUp(mlir::Value name) const;

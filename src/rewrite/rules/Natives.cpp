@@ -2,18 +2,23 @@
 #include "rewrite/rules/Natives.h"
 #include "ir/Tk.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <optional>
 
 using namespace mlir;
 using namespace tokamak;
 using namespace tokamak::rules;
 
-static std::optional<double> numberOf(Attribute attribute) {
+std::optional<double> rules::numberOf(Attribute attribute) {
   if (auto number = llvm::dyn_cast<FloatAttr>(attribute))
     return number.getValueAsDouble();
-  if (auto number = llvm::dyn_cast<IntegerAttr>(attribute); number && number.getValue().isSignedIntN(53))
-    return static_cast<double>(number.getValue().getSExtValue());
-  return std::nullopt;
+  auto number = llvm::dyn_cast<IntegerAttr>(attribute);
+  if (!number)
+    return std::nullopt;
+  const llvm::APInt &value = number.getValue();
+  if (number.getType().isInteger(1) || number.getType().isUnsignedInteger())
+    return value.isIntN(53) ? std::optional(static_cast<double>(value.getZExtValue())) : std::nullopt;
+  return value.isSignedIntN(53) ? std::optional(static_cast<double>(value.getSExtValue())) : std::nullopt;
 }
 
 /// `number` in the element type, as a tensor of rank 0; nothing where an integer type does not have it.
@@ -39,15 +44,21 @@ static bool isConstant(llvm::ArrayRef<NativeArgument> arguments) {
   return arguments[0].value.getDefiningOp<tk::ConstantOp>() != nullptr;
 }
 
-/// All elements, of which there are some, equal the number as the element type rounds it.
+/// All elements, of which there are some, equal the number as the element type rounds it, or are NaN as it
+/// is.
 static bool isSplat(llvm::ArrayRef<NativeArgument> arguments) {
   std::optional<Tensor> tensor = tk::constantValue(arguments[0].value);
   std::optional<double> number = numberOf(arguments[1].attribute);
   if (!tensor || !number || tensor->size() == 0)
     return false;
   std::optional<Tensor> scalar = scalarOf(tensor->type(), *number);
-  return scalar && llvm::all_of(llvm::seq<int64_t>(0, tensor->size()),
-                                [&](int64_t i) { return tensor->doubleAt(i) == scalar->doubleAt(0); });
+  if (!scalar)
+    return false;
+  const double expected = scalar->doubleAt(0);
+  return llvm::all_of(llvm::seq<int64_t>(0, tensor->size()), [&](int64_t i) {
+    const double element = tensor->doubleAt(i);
+    return element == expected || (std::isnan(element) && std::isnan(expected));
+  });
 }
 
 static bool hasOneUse(llvm::ArrayRef<NativeArgument> arguments) { return arguments[0].value.hasOneUse(); }
@@ -75,19 +86,19 @@ static Value splat(OpBuilder &builder, Location loc, llvm::ArrayRef<NativeArgume
 }
 
 const NativeConstraint *rules::findConstraint(llvm::StringRef name) {
-  constexpr ArgumentKind value = ArgumentKind::Value, attribute = ArgumentKind::Attribute;
+  constexpr ArgumentKind value = ArgumentKind::Value, number = ArgumentKind::Number;
   static const NativeConstraint all[] = {
       {"IsFloat", {value}, isFloatValue},  {"IsInteger", {value}, isIntegerValue},
-      {"IsConstant", {value}, isConstant}, {"IsSplat", {value, attribute}, isSplat},
+      {"IsConstant", {value}, isConstant}, {"IsSplat", {value, number}, isSplat},
       {"HasOneUse", {value}, hasOneUse},   {"SameType", {value, value}, haveSameType},
-      {"Tolerance", {attribute}, always},  {"AssumeFinite", {value}, always},
+      {"Tolerance", {number}, always},     {"AssumeFinite", {value}, always},
   };
   auto *found = llvm::find_if(all, [&](const NativeConstraint &one) { return one.name == name; });
   return found == std::end(all) ? nullptr : found;
 }
 
 const NativeRewrite *rules::findRewrite(llvm::StringRef name) {
-  static const NativeRewrite all[] = {{"Splat", {ArgumentKind::Value, ArgumentKind::Attribute}, splat}};
+  static const NativeRewrite all[] = {{"Splat", {ArgumentKind::Value, ArgumentKind::Number}, splat}};
   auto *found = llvm::find_if(all, [&](const NativeRewrite &one) { return one.name == name; });
   return found == std::end(all) ? nullptr : found;
 }

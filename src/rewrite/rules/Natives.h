@@ -6,6 +6,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -16,7 +17,8 @@ namespace tokamak::rules {
 using Binding = std::variant<std::monostate, mlir::Operation *, llvm::SmallVector<mlir::Value, 2>,
                              mlir::Attribute, llvm::SmallVector<mlir::Type, 2>>;
 
-enum class ArgumentKind { Value, Attribute };
+/// A number is an attribute; one written in the rule file is known to be a number (see numberOf).
+enum class ArgumentKind { Value, Number };
 
 /// Arguments agree with `parameters` in number and kind (the guard has seen to it), a value being exactly
 /// one.
@@ -38,6 +40,9 @@ struct NativeRewrite {
   mlir::Value (*build)(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<NativeArgument> arguments,
                        std::string &reason);
 };
+
+/// Of a float, boolean or integer attribute, where a double holds it exactly.
+std::optional<double> numberOf(mlir::Attribute attribute);
 
 /// Null where there is none of that name.
 const NativeConstraint *findConstraint(llvm::StringRef name);

@@ -18,7 +18,7 @@ struct Rule {
   mlir::pdl::OperationOp root;                   ///< what the replacement is for
   std::vector<mlir::pdl::OperationOp> swappable; ///< binary commutative operators: both orders are tried
   unsigned depth = 1;                            ///< operators on the longest path that the pattern matches
-  double tolerance = 0;                          ///< see checkSameness
+  std::optional<double> tolerance;               ///< see checkSameness
   bool assumesFinite = false;                    ///< see checkSameness
 };
 

@@ -4,12 +4,15 @@
 #include "mlir/IR/Diagnostics.h"
 #include "reference/Evaluate.h"
 #include "reference/RandomTensor.h"
+#include "rewrite/rules/SpecialValues.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 using namespace mlir;
 using namespace tokamak;
@@ -17,49 +20,60 @@ using namespace tokamak::rules;
 
 /// Operations of one evaluation beyond which a check would take minutes: the evaluator is plain loops.
 static constexpr int64_t workLimit = int64_t(1) << 28;
-/// Elements of a constant that a signature spells out.
-static constexpr int64_t shortConstant = 64;
+/// Small tensors take more fillings to meet combinations of special values (see specialTensor): as many as
+/// keep a check below some `smallWork` operations.
+static constexpr int64_t smallWork = 1 << 17;
+static constexpr int64_t mostFillings = 169, leastFillings = 2;
 
 std::string rules::signatureOf(const Match &match) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  auto constant = [&](Value value) {
-    if (tk::tensorType(value).getNumElements() > shortConstant)
+  stream << match.swapped << '\n';
+  // By numbers in order: x + x is another function than x + y.
+  llvm::DenseMap<Value, size_t> numbers;
+  auto print = [&](Value value) {
+    auto [known, isNew] = numbers.try_emplace(value, numbers.size());
+    stream << '%' << known->second << ' ';
+    if (!isNew)
       return;
-    if (std::optional<Tensor> tensor = tk::constantValue(value))
-      stream << llvm::toHex(
-          llvm::StringRef(reinterpret_cast<const char *>(tensor->bytes()), tensor->byteCount()));
+    stream << value.getType() << ' ';
+    if (std::optional<Tensor> tensor = tk::constantValue(value)) {
+      auto hash =
+          llvm::xxh3_128bits({reinterpret_cast<const uint8_t *>(tensor->bytes()), tensor->byteCount()});
+      stream << hash.high64 << '/' << hash.low64 << ' ';
+    }
   };
   for (Operation *op : match.operations) {
     stream << op->getName() << '(';
-    for (Value operand : op->getOperands()) {
-      stream << operand.getType() << ' ';
-      constant(operand);
-    }
+    llvm::for_each(op->getOperands(), print);
     if (!llvm::isa<tk::ConstantOp>(op))
       stream << op->getAttrDictionary();
-    stream << ")\n";
+    stream << ") ";
+    llvm::for_each(op->getResults(), print);
+    stream << '\n';
   }
   return text;
 }
 
 namespace {
 
-enum class Round { Normal, SmallIntegers, Special };
+/// What the inputs from outside hold. In `Limits` floats are small, in `Special` integers are.
+enum class Round { Normal, SmallIntegers, Small, Special, Limits };
 
-/// Infinities, NaN, zeros, the ends of the range, in turn; between them ordinary numbers.
-Tensor specialTensor(DataType type, llvm::ArrayRef<int64_t> shape, uint64_t seed) {
-  Tensor tensor(type, shape);
-  const double infinity = std::numeric_limits<double>::infinity();
-  const double largest = type == DataType::Float64   ? std::numeric_limits<double>::max()
-                         : type == DataType::Float16 ? 65504.0
-                                                     : 3.3e38;
-  const double smallest = type == DataType::Float64 ? 2.3e-308 : type == DataType::Float16 ? 6.2e-5 : 1.2e-38;
-  const double values[] = {infinity,     1.0, -0.0,     largest,  -infinity, -2.5,
-                           std::nan(""), 0.0, -largest, smallest, 3.0,       -smallest};
-  for (int64_t i = 0; i < tensor.size(); ++i)
-    tensor.setDouble(i, values[(static_cast<uint64_t>(i) * (2 * seed + 1) + seed) % std::size(values)]);
-  return tensor;
+llvm::StringRef textOf(Round round) {
+  switch (round) {
+  case Round::Normal:
+    return "random numbers";
+  case Round::SmallIntegers:
+    return "small integers";
+  case Round::Small:
+    return "small numbers and zeros of both signs";
+  case Round::Special:
+    return "infinities, NaN, zeros and numbers close to overflow";
+  case Round::Limits:
+    return "integers at the ends of their range";
+  }
+  llvm_unreachable("all rounds are named");
 }
 
 class Evaluation {
@@ -96,16 +110,19 @@ private:
   Tensor input(Value value) {
     auto type = tk::tensorType(value);
     const DataType element = *fromMlir(type.getElementType());
-    const uint64_t own = seed + 1000 * known_.size();
-    if (round == Round::Special && isFloat(element))
-      return specialTensor(element, type.getShape(), own);
-    return reference::randomTensor(element, type.getShape(), own,
-                                   round == Round::Normal ? reference::RandomValues::Normal
-                                                          : reference::RandomValues::SmallIntegers);
+    const unsigned number = inputs++;
+    if (round == Round::Normal || round == Round::SmallIntegers || element == DataType::Bool)
+      return reference::randomTensor(element, type.getShape(), seed + 1000 * number,
+                                     round == Round::Normal ? reference::RandomValues::Normal
+                                                            : reference::RandomValues::SmallIntegers);
+    const bool atLimits = round == (isFloat(element) ? Round::Special : Round::Limits);
+    return specialTensor(atLimits ? SpecialValues::Limits : SpecialValues::Small, element, type.getShape(),
+                         number, seed);
   }
 
   Round round;
   uint64_t seed;
+  unsigned inputs = 0;
   llvm::SmallPtrSet<Operation *, 16> inside;
   llvm::DenseMap<Value, Tensor> known_;
 };
@@ -123,66 +140,121 @@ int64_t workOf(llvm::ArrayRef<Operation *> operations) {
   return work;
 }
 
-/// "is 2 where it was 1 (element 3)" for the first element that differs too much; empty if none does.
-std::string difference(const Tensor &before, const Tensor &after, double tolerance) {
+/// Whether integers come into the match from outside.
+bool readsIntegers(const Match &match) {
+  llvm::SmallPtrSet<Operation *, 16> inside(match.operations.begin(), match.operations.end());
+  return llvm::any_of(match.operations, [&](Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value value) {
+      Operation *definition = value.getDefiningOp();
+      return isInteger(*fromMlir(tk::tensorType(value).getElementType())) &&
+             !(definition && (inside.contains(definition) || llvm::isa<tk::ConstantOp>(definition)));
+    });
+  });
+}
+
+/// Equal, zeros in their sign too, or both NaN.
+bool areSame(double a, double b) {
+  return a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b);
+}
+
+/// Of integers exactly 0 only where they are equal.
+double distance(const Tensor &before, const Tensor &after, int64_t i) {
+  if (isFloat(before.type()))
+    return std::fabs(before.doubleAt(i) - after.doubleAt(i));
+  auto a = static_cast<uint64_t>(before.intAt(i)), b = static_cast<uint64_t>(after.intAt(i));
+  const bool isLess = isUnsigned(before.type()) ? a < b : static_cast<int64_t>(a) < static_cast<int64_t>(b);
+  return static_cast<double>(isLess ? b - a : a - b);
+}
+
+std::string textAt(const Tensor &tensor, int64_t i) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (isFloat(tensor.type()))
+    stream << tensor.doubleAt(i);
+  else if (isUnsigned(tensor.type()))
+    stream << static_cast<uint64_t>(tensor.intAt(i));
+  else
+    stream << tensor.intAt(i);
+  return text;
+}
+
+struct Difference {
+  std::string text; ///< "is 2 where it was 1 (element 3)"
+  bool ofSigns;     ///< of zeros, and nothing else
+};
+
+/// The first element that differs by more than `tolerance` allows.
+std::optional<Difference> difference(const Tensor &before, const Tensor &after,
+                                     std::optional<double> tolerance) {
   double largest = 1;
   for (int64_t i = 0; i < before.size(); ++i)
     if (std::isfinite(before.doubleAt(i)))
       largest = std::max(largest, std::fabs(before.doubleAt(i)));
   for (int64_t i = 0; i < before.size(); ++i) {
-    const double a = before.doubleAt(i), b = after.doubleAt(i);
-    bool same = isFloat(before.type()) ? a == b || (std::isnan(a) && std::isnan(b))
-                                       : before.intAt(i) == after.intAt(i);
-    if (std::isfinite(a) && std::isfinite(b))
-      same |= std::fabs(a - b) <= tolerance * largest;
-    if (!same) {
-      std::string text;
-      llvm::raw_string_ostream(text) << "is " << b << " where it was " << a << " (element " << i << ")";
-      return text;
-    }
+    const double a = before.doubleAt(i), b = after.doubleAt(i), apart = distance(before, after, i);
+    const bool same = isFloat(before.type()) ? areSame(a, b) : apart == 0;
+    const bool near = tolerance && std::isfinite(a) && std::isfinite(b) && apart <= *tolerance * largest;
+    if (!same && !near)
+      return Difference{"is " + textAt(after, i) + " where it was " + textAt(before, i) + " (element " +
+                            std::to_string(i) + ")",
+                        apart == 0};
   }
-  return "";
+  return std::nullopt;
+}
+
+/// What a rule can state so that such a difference is none.
+llvm::StringRef hintFor(const Rule &rule, Round round, const Difference &difference) {
+  if (difference.ofSigns)
+    return "; Tolerance(attr<\"0.0 : f64\">) allows for the sign of zeros";
+  if (round == Round::Special || round == Round::Limits)
+    return "; AssumeFinite(x) leaves those out";
+  return rule.tolerance.value_or(0) == 0 ? "; Tolerance(attr<\"1.0e-6 : f64\">) allows for rounding" : "";
+}
+
+/// Compares on one filling. Counts in `compared` the results that could be compared.
+llvm::Error compare(const Rule &rule, const Match &match, const Replacement &replacement, Round round,
+                    uint64_t filling, unsigned &compared) {
+  Operation *root = match.operations[0];
+  Evaluation evaluate(match, replacement, round, filling);
+  for (auto [old, value] : llvm::zip_equal(root->getResults(), replacement.values)) {
+    std::optional<Tensor> before = evaluate(old);
+    if (!before)
+      continue;
+    std::optional<Tensor> after = evaluate(value);
+    if (!after)
+      return ruleError(rule, "makes what cannot be evaluated");
+    ++compared;
+    if (std::optional<Difference> found = difference(*before, *after, rule.tolerance))
+      return ruleError(rule, "changes the result: on " + textOf(round) + " '" +
+                                 root->getName().getStringRef() + "' " + found->text +
+                                 hintFor(rule, round, *found));
+  }
+  return llvm::Error::success();
 }
 
 } // namespace
 
 llvm::Error rules::checkSameness(const Rule &rule, const Match &match, const Replacement &replacement) {
-  Operation *root = match.operations[0];
   const int64_t work = workOf(match.operations) + workOf(replacement.created);
   if (work > workLimit)
     return ruleError(rule, "applies where a comparison with the evaluator takes too long (more than " +
                                llvm::Twine(workLimit) + " operations); --trust-rules skips it");
 
-  ScopedDiagnosticHandler quiet(root->getContext(), [](Diagnostic &) { return success(); });
-  llvm::SmallVector<Round> rounds = {Round::Normal, Round::SmallIntegers};
-  // Small tensors take several fillings to meet each special value.
-  if (!rule.assumesFinite)
-    rounds.append(work < 4096 ? 24 : 4, Round::Special);
-  unsigned compared = 0;
-  for (auto [number, round] : llvm::enumerate(rounds)) {
-    Evaluation evaluate(match, replacement, round, number);
-    for (auto [old, value] : llvm::zip_equal(root->getResults(), replacement.values)) {
-      std::optional<Tensor> before = evaluate(old);
-      if (!before)
-        continue;
-      std::optional<Tensor> after = evaluate(value);
-      if (!after)
-        return ruleError(rule, "makes what cannot be evaluated");
-      ++compared;
-      std::string text = difference(*before, *after, rule.tolerance);
-      if (text.empty())
-        continue;
-      llvm::StringRef inputs = round == Round::Normal ? "random numbers"
-                               : round == Round::SmallIntegers
-                                   ? "small integers"
-                                   : "infinities, NaN, zeros and numbers close to overflow";
-      llvm::StringRef hint = round == Round::Special ? "; AssumeFinite(x) leaves those out"
-                             : rule.tolerance == 0 ? "; Tolerance(attr<\"1.0e-6 : f64\">) allows for rounding"
-                                                   : "";
-      return ruleError(rule, "changes the result: on " + inputs + " '" + root->getName().getStringRef() +
-                                 "' " + text + hint);
-    }
+  ScopedDiagnosticHandler quiet(match.operations[0]->getContext(), [](Diagnostic &) { return success(); });
+  const int64_t fillings = std::clamp(smallWork / std::max<int64_t>(work, 1), leastFillings, mostFillings);
+  const int64_t few = std::max<int64_t>(fillings / 8, 1);
+  llvm::SmallVector<std::pair<Round, int64_t>> rounds = {
+      {Round::Normal, few}, {Round::SmallIntegers, few}, {Round::Small, fillings}};
+  if (!rule.assumesFinite) {
+    rounds.push_back({Round::Special, fillings});
+    if (readsIntegers(match))
+      rounds.push_back({Round::Limits, fillings});
   }
+  unsigned compared = 0;
+  for (auto [round, count] : rounds)
+    for (int64_t filling = 0; filling < count; ++filling)
+      if (llvm::Error error = compare(rule, match, replacement, round, filling, compared))
+        return error;
   if (compared == 0)
     return ruleError(rule,
                      "applies where random inputs have no defined result, so that it cannot be compared with "

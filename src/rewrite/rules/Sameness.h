@@ -6,13 +6,13 @@ namespace tokamak::rules {
 
 /// Evaluates a match and its replacement on random inputs and fails where they differ. Inputs are what the
 /// match reads from outside, constants with their values; random are normal numbers, small integers and,
-/// unless the rule assumes finite values, infinities, NaN, both zeros, the largest and the smallest numbers.
-/// Results agree where |new - old| <= tolerance * max(1, max |old|), and where NaN and infinities, if tried,
-/// stand in the same places.
+/// unless the rule assumes finite values, infinities, NaN, both zeros, the largest and the smallest numbers,
+/// integers too. Results are equal, zeros in their sign too, NaN where NaN was; or, for a rule with a
+/// tolerance, |new - old| <= tolerance * max(1, max |old|), whatever the sign of zeros.
 llvm::Error checkSameness(const Rule &rule, const Match &match, const Replacement &replacement);
 
 /// Equal for two matches of a rule of which one need not be checked after the other: operators, their
-/// attributes and types, and the values of short constants are equal.
+/// attributes and types, which of their operands are the same value, and the values of constants are equal.
 std::string signatureOf(const Match &match);
 
 } // namespace tokamak::rules
