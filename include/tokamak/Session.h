@@ -123,7 +123,7 @@ struct SessionOptions {
   int threads = 0;                ///< that one run may use, the caller's included; 0: one a core
   size_t cachedPrograms = 8;      ///< kept, one a set of shapes; the least recently used goes first
   bool profile = false;           ///< measure kernels, see Session::kernelTimes
-  std::vector<std::string> rules; ///< files of rewrite rules (docs/rules.md), or names of shipped ones
+  std::vector<std::string> rules; ///< files (docs/rules.md), or names of shipped ones; with Fusion::Full
   bool trustRules = false;        ///< do not compare rules with the reference evaluator
   /// Names of rewrites to apply wherever they are legal, whatever they cost; some of them hold for finite
   /// values only (docs/rewrite-search.md). Fusion::Full.

@@ -238,6 +238,11 @@ class WrongUse(Command):
         self.fails(2, "run", "dense.onnx", "--force-rewrite", "nosuch",
                    parts=["nosuch", "merge-siblings, enlarge-kernels, residual-to-convolution, merge-sums"])
 
+    def test_rules_with_a_fusion_that_applies_none(self):
+        for fusion in ("none", "dominator"):
+            self.fails(2, "run", "dense.onnx", "--fusion", fusion, "--rules", "arithmetic",
+                       parts=["--rules", "--fusion full", "--fusion " + fusion])
+
     def test_what_is_not_there_yet(self):
         for arguments in (["train", "dense.onnx", "--steps", "3"],):
             self.fails(2, *arguments, parts=["not there yet"])

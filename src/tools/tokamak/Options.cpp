@@ -71,7 +71,8 @@ void ModelOptions::addTo(CLI::App &command) {
   command
       .add_option(
           "--rules", rules,
-          "Apply the rewrite rules of a file (docs/rules.md), or shipped ones by name; with --fusion full")
+          "Apply the rewrite rules of a file (docs/rules.md), or shipped ones by name (may be repeated); "
+          "refused with another --fusion than full")
       ->type_name("FILE.pdll")
       ->expected(1)
       ->allow_extra_args(false)
@@ -87,6 +88,11 @@ void ModelOptions::addTo(CLI::App &command) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(checkRewriteName);
+  command.parse_complete_callback([this] {
+    if (!rules.empty() && fusion != "full")
+      throw CLI::ValidationError("--rules",
+                                 "rules are applied with --fusion full, not with --fusion " + fusion);
+  });
   const char *developer = "Finding faults";
   command.add_option("--disable-pass", disabledPasses, "Leave a pass out (may be repeated)")
       ->type_name("PASS")
