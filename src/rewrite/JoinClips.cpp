@@ -4,8 +4,8 @@
 // -> x where x is never negative, and |x| -> x.
 //
 // Contract: exact for every type. Minima and maxima of the dialect are those of a total order, -0 below +0,
-// around NaN, which both hand on; so they are associative and distribute over each other. Bounds of NaN are
-// left alone.
+// around NaN, which both hand on; so they are associative and distribute over each other, with bounds of NaN
+// as well.
 #include "mlir/IR/PatternMatch.h"
 #include "rewrite/ConstantOperands.h"
 #include "rewrite/Passes.h"
@@ -31,10 +31,7 @@ static std::optional<Tensor> extremum(const Tensor &a, const Tensor &b) {
 
 template <typename Op>
 static std::optional<ConstantOperand> asBound(Operation *op) {
-  std::optional<ConstantOperand> parts = constantOperand(llvm::dyn_cast_or_null<Op>(op));
-  if (!parts || !rewrite::allElements(parts->constant, [](double v) { return !std::isnan(v); }))
-    return std::nullopt;
-  return parts;
+  return constantOperand(llvm::dyn_cast_or_null<Op>(op));
 }
 
 template <typename Op>
