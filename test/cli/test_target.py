@@ -69,6 +69,11 @@ class Target(Command):
         self.assertGreaterEqual(measured["l1_gbytes_per_s"], measured["memory_gbytes_per_s"])
         for key in ("clock_ghz", "peak_gflops", "dispatch_us", "dense_convolution_efficiency", "matmul_efficiency"):
             self.assertGreater(measured[key], 0, key)
+        for key in measured:
+            if key.endswith("_efficiency"):
+                self.assertLessEqual(measured[key], 1, key)
+        # A call takes some instructions, no dispatch: the default, a tenth of a microsecond, is not measured.
+        self.assertLess(measured["call_us"], 0.05)
         self.assertLess(measured["clock_ghz"], 10)
         # Per cycle: from one 8-lane to four 16-lane multiply-adds, give or take what a busy machine takes.
         self.assertLess(measured["peak_gflops"] / measured["clock_ghz"], 140)

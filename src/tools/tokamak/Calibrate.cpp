@@ -25,8 +25,9 @@ static Status calibrate(std::string output) {
       return {StatusCode::InvalidInput, output + ": cannot make its folder: " + error.message()};
   }
   measureMachine(*target);
-  if (Status status = measureKernels(*target); !status.ok())
-    return status;
+  for (auto *measure : {measureKernels, measureCall})
+    if (Status status = measure(*target); !status.ok())
+      return status;
   if (Status status = writeText(output == "-" ? "" : output, writeTarget(*target)); !status.ok())
     return status;
   if (output != "-")

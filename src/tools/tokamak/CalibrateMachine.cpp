@@ -41,9 +41,9 @@ void use(T &value) {
 
 /// Multiplications each of which waits for the one before it: three cycles each on every x86 core of this
 /// century.
-double measureClock() {
+double measureClock(double budget) {
   constexpr int64_t rounds = 20'000;
-  const double seconds = shortest(0.05, [] {
+  const double seconds = shortest(budget, [] {
     uint64_t x = 3;
     for (int64_t i = 0; i < rounds; ++i)
       asm volatile("imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0\n"
@@ -197,11 +197,16 @@ double measureDispatch(int threads, double fallback) {
 
 } // namespace
 
+void raiseRates(TargetDescription &target, double seconds) {
+  target.clockHz = std::max(target.clockHz, measureClock(seconds));
+  const double shortestRun = shortest(seconds, target.vectorBytes == 64 ? multiplyAdd512 : multiplyAdd256);
+  const double flops = 2 * static_cast<double>(target.lanes()) * static_cast<double>(fmaRounds * fmaChains);
+  target.peakFlops = std::max(target.peakFlops, flops / shortestRun);
+}
+
 void measureMachine(TargetDescription &target) {
-  target.clockHz = measureClock();
-  const double seconds = shortest(0.1, target.vectorBytes == 64 ? multiplyAdd512 : multiplyAdd256);
-  target.peakFlops =
-      2 * static_cast<double>(target.lanes()) * static_cast<double>(fmaRounds * fmaChains) / seconds;
+  target.clockHz = target.peakFlops = 0; // defaults are none of this machine's
+  raiseRates(target, 0.1);
 
   // Half of a level is surely in it and beyond the one before; memory begins where no cache can help.
   constexpr int64_t mostBytes = int64_t(1) << 28;

@@ -9,4 +9,8 @@ namespace tokamak::tool {
 /// many short runs counts, so that other work on the machine disturbs little.
 void measureMachine(TargetDescription &target);
 
+/// Raises clock and peak to what they are now, measured for `seconds` each: the machine may have been busy
+/// before. What is set beside them should be measured in turn with them.
+void raiseRates(TargetDescription &target, double seconds);
+
 } // namespace tokamak::tool
