@@ -141,8 +141,9 @@ llvm::Expected<double> measureIdle(int kernels, const TargetDescription &target)
   const std::string type = fmt::format("tensor<{}xf32>", target.lanes());
   std::string body;
   for (int i = 0; i < kernels; ++i)
-    body += fmt::format("%{} = tk.neg %{} : ({}) -> {}\n", i + 1 == kernels ? "r" : fmt::format("a{}", i),
-                        i == 0 ? "x" : fmt::format("a{}", i - 1), type, type);
+    body +=
+        fmt::format("%{} = tk.add %{}, %x : ({}, {}) -> {}\n", i + 1 == kernels ? "r" : fmt::format("a{}", i),
+                    i == 0 ? "x" : fmt::format("a{}", i - 1), type, type, type);
   auto compiled = compileText(function(type, body, type), target, FusionMode::None);
   if (!compiled)
     return compiled.takeError();
