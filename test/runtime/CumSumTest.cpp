@@ -65,7 +65,7 @@ TEST(CumSum, SpecialValuesAndEmptyAxes) {
   EXPECT_EQ(call(tk_lib_cumsum, {input}, {output}, {0, 0, 0}), TK_OK);
   EXPECT_EQ(output.values[1], INFINITY);
   EXPECT_TRUE(std::isnan(output.values[2]));
-  for (auto shape : {std::vector<int64_t>{0, 3}, {3, 0}, {0}}) {
+  for (const auto &shape : {std::vector<int64_t>{0, 3}, {3, 0}, {0}}) {
     Array<float> empty(shape), result(shape);
     EXPECT_EQ(call(tk_lib_cumsum, {empty}, {result}, {0, 0, 0}), TK_OK);
   }
