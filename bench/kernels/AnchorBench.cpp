@@ -5,6 +5,7 @@
 // rate of multiply-adds.
 #include "ConvolutionCase.h"
 #include "codegen/anchors/MatMul.h"
+#include "codegen/anchors/WinogradConvolution.h"
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -96,15 +97,26 @@ struct Bench {
     const PaddedConvolution padded{
         in, out, height, width, kernel, stride, group, blockedInput ? target.lanes() : 0, transposed};
     const ConvolutionShape shape = padded.shape();
-    auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
+    time(name, shape, llvm::cantFail(ConvolutionPlan::create(shape, target)));
+    if (kernel != 3 || stride != 1 || group != 1 || !blockedInput || transposed)
+      return;
+    for (int64_t outputs : {2, 4})
+      time("  by F(" + std::to_string(outputs) + ", 3)", shape,
+           llvm::cantFail(codegen::createWinogradConvolution(shape, outputs, target)));
+  }
+
+  /// The rate of a plan by minimal filtering counts the multiply-adds of the plain sum.
+  void time(const std::string &name, const ConvolutionShape &shape, std::unique_ptr<ConvolutionPlan> plan) {
     ResultShape result = resultShape(shape, true);
     result.hasRelu = true;
     CompiledKernel compiled = compileConvolution(*plan, result, target, true);
-    Buffer input(height * width * (in + target.lanes())), output(result.bufferSize(target.lanes()));
+    Buffer input(inputSize(shape) + shape.input[1] * shape.input[2] * target.lanes());
+    Buffer output(result.bufferSize(target.lanes())), scratch(plan->scratchBytes() / 4);
     Buffer weights(
         plan->pack(tensorOf(std::vector<float>(static_cast<size_t>(weightSize(shape)), 0.5F))).size());
-    report(name, compiled, computedFlops(shape),
-           [&] { compiled.run(input.data(), weights.data(), nullptr, output.data(), 0, plan->taskCount()); });
+    report(name, compiled, computedFlops(shape), [&] {
+      compiled.run(input.data(), weights.data(), scratch.data(), output.data(), 0, plan->taskCount());
+    });
   }
 
   void matmul(const std::string &name, int64_t m, int64_t k, int64_t n, bool constant = true,
@@ -167,6 +179,8 @@ int main(int argc, char **argv) {
   bench.convolution("conv3x3 128->128 @28", 128, 128, 28, 28, 3);
   bench.convolution("conv3x3 256->256 @14", 256, 256, 14, 14, 3);
   bench.convolution("conv3x3 512->512 @7", 512, 512, 7, 7, 3);
+  bench.convolution("conv3x3 32->32 @160", 32, 32, 160, 160, 3);
+  bench.convolution("conv3x3 96->208 @14", 96, 208, 14, 14, 3);
   bench.convolution("conv3x3s2 128->128 @56", 128, 128, 56, 56, 3, 2);
   bench.convolution("conv3x3 192->384 @17", 192, 384, 17, 17, 3);
   bench.convolution("conv7x7s2 3->64 @224 rows", 3, 64, 224, 224, 7, 2, 1, false);
