@@ -342,6 +342,8 @@ createWinogradConvolution(const ConvolutionShape &shape, int64_t outputs, const 
   auto refuse = [](const char *reason) { return llvm::createStringError(reason); };
   if (shape.window != ConvolutionShape::Window::None || shape.transposed || shape.group != 1)
     return refuse("no plain convolution");
+  if (outputs != 2 && outputs != 4)
+    return refuse("no tiles of that size");
   using Axes = ConvolutionShape::Axes;
   if (shape.spatialRank != 2 || shape.kernel != Axes{1, 3, 3})
     return refuse("no kernel of 3x3");
