@@ -29,7 +29,8 @@ static Words words(Reason reason) {
   case Reason::ReductionStarts:
     return {"reduction-starts", "A reduction is not fused into what follows it."};
   case Reason::SecondAnchor:
-    return {"second-anchor", "A group holds one heavy loop nest at most."};
+    return {"second-anchor",
+            "A group holds one heavy loop nest, unless merge-anchors makes a chain of several."};
   case Reason::AnchorNotInPlace:
     return {"anchor-not-in-place",
             "The result of a heavy loop nest is read otherwise than element by element."};
@@ -53,6 +54,12 @@ static Words words(Reason reason) {
     return {"far-apart", "Whether another way leads from the one to the other takes too long to find out."};
   case Reason::NoGain:
     return {"no-gain", "Together they would take no less time than apart."};
+  case Reason::ReadElsewhere:
+    return {"read-elsewhere",
+            "Another kernel reads the value too, so it cannot stay inside the kernel of both."};
+  case Reason::OtherMerge:
+    return {"other-merge",
+            "One of the two takes less time with another neighbour, or the chain cut elsewhere."};
   case Reason::ReusesElements:
     return {"reuses-elements", "The consumer asks for elements again that are dear to compute."};
   }

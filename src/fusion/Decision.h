@@ -30,6 +30,8 @@ enum class Reason {
   CannotEmit,       ///< the kernel emitter cannot do the group; the detail says why
   FarApart,         ///< whether another way leads between them takes too long to find out
   NoGain,           ///< together they would take no less time than apart
+  ReadElsewhere,    ///< another kernel reads the producer's value, which would stay inside the kernel of both
+  OtherMerge,       ///< one of the two is better off in a kernel without the other
   ReusesElements,   ///< the consumer asks for an element more than once, and it is dear to compute again
 };
 

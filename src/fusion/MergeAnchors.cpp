@@ -13,6 +13,7 @@
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/MergeLog.h"
+#include "fusion/NodeNames.h"
 #include "rewrite/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include <cmath>
@@ -43,6 +44,8 @@ public:
       taken.clear();
       planned.clear();
     }
+    if (state.decisions)
+      explainRest();
   }
 
 private:
@@ -106,6 +109,7 @@ private:
   struct Plan {
     bool isTiled = false;
     bool repeats = true; ///< computes or reads anything twice that kernels apart do not
+    std::string kind;    ///< of the kernel; empty where none was planned
   };
   /// Trial emission of more would take too long.
   static bool mayPlan(llvm::ArrayRef<Operation *> members) {
@@ -121,7 +125,8 @@ private:
       auto once = [](const codegen::ChainedAnchor &anchor) {
         return !anchor.startsAnew && anchor.weightPasses <= 1;
       };
-      known->second = {kernel.isTiled(), kernel.anchors.empty() || !llvm::all_of(kernel.anchors, once)};
+      known->second = {kernel.isTiled(), kernel.anchors.empty() || !llvm::all_of(kernel.anchors, once),
+                       kernel.kind};
     }
     return known->second;
   }
@@ -138,13 +143,7 @@ private:
     return next && isPlanned({from, to, *next});
   }
 
-  /// Why no kernel holds `from` and the group that reads it: where that normalises rows, those of attention.
-  Refusal whyApart(GroupGraph::Node from, GroupGraph::Node to) {
-    if (auto next = holdsAnchor(from) && reduces(to) ? onlyReader(to) : std::nullopt)
-      if (std::string stream = describeStream({from, to, *next}); !stream.empty())
-        return {Reason::CannotEmit, stream};
-    return {Reason::SecondAnchor, ""};
-  }
+  /// Of attention: what its kernel streams over, or why there is none; empty for other paths.
   std::string describeStream(llvm::ArrayRef<GroupGraph::Node> path) const {
     GroupGraph::Members members = membersOf(path);
     return mayPlan(members) ? codegen::describeStream(Candidate(members).group(), model.targetDescription())
@@ -223,14 +222,8 @@ private:
           path = joined;
       }
     while (auto next = onlyReader(path.back())) {
-      if (taken.contains(*next))
+      if (taken.contains(*next) || !mayLink(path, *next))
         break;
-      if (!mayLink(path, *next)) {
-        Refusal why = whyApart(path.back(), *next);
-        if (why.reason == Reason::CannotEmit || (holdsAnchor(path.back()) && holdsAnchor(*next)))
-          note(path.back(), *next, why);
-        break;
-      }
       path.push_back(*next);
     }
     for (GroupGraph::Node member : llvm::drop_begin(path))
@@ -250,13 +243,100 @@ private:
     return segment;
   }
 
+  using Segments = std::map<std::pair<size_t, size_t>, Segment>; ///< by first group and end
+
+  /// Why the groups before and behind `place` of a path stay apart: what the smallest kernel across it takes.
+  Refusal refusalAt(llvm::ArrayRef<GroupGraph::Node> path, const Segments &segments, size_t place) {
+    const Segment *across = nullptr;
+    size_t first = 0, end = 0;
+    for (const auto &[range, segment] : segments)
+      if (range.first < place && place < range.second && std::isfinite(segment.seconds) &&
+          (!across || range.second - range.first < end - first))
+        across = &segment, first = range.first, end = range.second;
+    if (!across)
+      return whyNoKernel(path[place - 1], path[place]);
+    double apart = 0;
+    for (size_t i = first; i < end; ++i)
+      apart += segments.at({i, i + 1}).seconds;
+    return compare(path.slice(first, end - first), across->seconds, apart);
+  }
+
+  /// Why the groups of a path that one kernel could compute stay apart.
+  Refusal compare(llvm::ArrayRef<GroupGraph::Node> path, double together, double apart) {
+    std::string numbers = fusion::comparison(together, apart);
+    if (path.size() > 2)
+      numbers += " for " + std::to_string(path.size()) + " kernels";
+    if (together >= apart)
+      return {Reason::NoGain, numbers};
+    if (together * margin >= apart && planOf(path).repeats)
+      return {Reason::NoGain, numbers + ", no more than the model can tell"};
+    return {Reason::OtherMerge, numbers};
+  }
+
+  /// Why no kernel can compute both.
+  Refusal whyNoKernel(GroupGraph::Node from, GroupGraph::Node to) {
+    GroupGraph::Members members = membersOf({from, to});
+    const size_t size = fusion::plannedSize(members), limit = fusion::DominatorPartitioner::mostOperators;
+    if (size > limit)
+      return {Reason::TooManyOperators,
+              std::to_string(size) + " operators, the limit is " + std::to_string(limit)};
+    std::string why;
+    if (!fusion::canEmit(members, &why, fusion::AnchorLimit::Chain))
+      return {Reason::CannotEmit, why};
+    for (Operation *op : members)
+      if (isa<tk::ConvOp, tk::ConvTransposeOp>(op) && !tk::constantValue(op->getOperand(1)))
+        return {Reason::CannotEmit, "the weights of " + fusion::nodeName(op) + " are not constant"};
+    if (auto next = holdsAnchor(from) && reduces(to) ? onlyReader(to) : std::nullopt)
+      if (std::string stream = describeStream({from, to, *next}); !stream.empty())
+        return {Reason::CannotEmit, stream};
+    const Plan &plan = planOf({from, to});
+    if (plan.isTiled)
+      return {Reason::CannotEmit, price({from, to}).refusal};
+    return {Reason::CannotEmit, "one kernel would be of kind " + plan.kind + ", without register tiles"};
+  }
+
+  /// Why a path leads from `from`, of which `to` is a reader, to no kernel of both.
+  Refusal whyNoPath(GroupGraph::Node from, GroupGraph::Node to) {
+    for (Operation *op : groups.membersOf(from))
+      for (Operation *user : op->getUsers()) {
+        auto reader = groups.nodeOf(user);
+        if (reader == from || reader == to)
+          continue;
+        if (!reader)
+          return {Reason::GraphOutput, fusion::nodeName(op)};
+        if (!groups.isGroup(*reader))
+          return {Reason::OpaqueConsumer, fusion::nodeName(user)};
+        return {Reason::ReadElsewhere, "by " + fusion::nodeName(user)};
+      }
+    // The reader was tried with others that it reads.
+    double together = price({from, to}).seconds;
+    return std::isfinite(together) ? compare({from, to}, together, price(from).seconds + price(to).seconds)
+                                   : whyNoKernel(from, to);
+  }
+
+  /// Each edge between heavy loop nests says what this pass has against it, whether a path had it or not.
+  void explainRest() {
+    llvm::DenseSet<std::pair<GroupGraph::Node, GroupGraph::Node>> known;
+    for (auto [producer, consumer] : noted)
+      if (auto from = groups.nodeOf(producer), to = groups.nodeOf(consumer); from && to)
+        known.insert({*from, *to});
+    for (GroupGraph::Node from : groups.nodes()) {
+      if (!groups.isGroup(from) || !(holdsAnchor(from) || reduces(from)))
+        continue;
+      for (GroupGraph::Node to : groups.consumersOf(from))
+        if (groups.isGroup(to) && (holdsAnchor(to) || (holdsAnchor(from) && reduces(to))) &&
+            !known.contains({from, to}))
+          note(from, to, whyNoPath(from, to));
+    }
+  }
+
   /// Chooses the kernels of a path and merges their groups, if any.
   bool cut(const Path &path) {
     const size_t count = path.size();
     auto slice = [&](size_t from, size_t to) {
       return llvm::ArrayRef<GroupGraph::Node>(path).slice(from, to - from);
     };
-    std::map<std::pair<size_t, size_t>, Segment> segments;
+    Segments segments;
     std::vector<double> best(count + 1, 0); // of the first so many groups
     std::vector<size_t> start(count + 1, 0);
     for (size_t end = 1; end <= count; ++end) {
@@ -290,21 +370,8 @@ private:
       }
     }
     for (size_t i = 1; i < count; ++i)
-      if (isCut[i]) {
-        // The smallest kernel that could be had across this edge tells what it would cost.
-        size_t from = i - 1, end = i + 1;
-        for (const auto &[range, segment] : segments)
-          if (segment.refusal.empty() && range.first < i && i < range.second &&
-              (!segments[{from, end}].refusal.empty() || range.second - range.first < end - from))
-            from = range.first, end = range.second;
-        const Segment &together = segments[{from, end}];
-        double apart = 0;
-        for (size_t j = from; j < end; ++j)
-          apart += segments[{j, j + 1}].seconds;
-        note(path[i - 1], path[i],
-             together.refusal.empty() ? Refusal{Reason::NoGain, fusion::comparison(together.seconds, apart)}
-                                      : Refusal{Reason::CannotEmit, together.refusal});
-      }
+      if (isCut[i])
+        note(path[i - 1], path[i], refusalAt(path, segments, i));
     return merges;
   }
 
@@ -324,6 +391,7 @@ private:
   }
 
   void note(GroupGraph::Node from, GroupGraph::Node to, const Refusal &refusal) {
+    noted.emplace_back(groups.membersOf(from).front(), groups.membersOf(to).front());
     log.refused(llvm::to_vector(groups.membersOf(from)), llvm::to_vector(groups.membersOf(to)), refusal);
   }
 
@@ -339,6 +407,7 @@ private:
   fusion::MergeLog log;
   llvm::DenseSet<GroupGraph::Node> taken; ///< by a path, not as its first
   std::map<Path, Plan> planned;
+  llvm::SmallVector<std::pair<Operation *, Operation *>> noted; ///< members of groups that stay apart
 };
 
 struct MergeAnchors : tokamak::impl::MergeAnchorsBase<MergeAnchors> {

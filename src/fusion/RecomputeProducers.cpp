@@ -91,9 +91,10 @@ private:
 
   void tryRecompute(Operation *op, GroupGraph::Node node) {
     GroupGraph::Members slice = sliceOf(op, node);
-    if (Refusal refusal = refuseSlice(slice))
-      return note(op, refusal);
-    if (groups.membersOf(node).size() == 1 && mayBeView(op))
+    if (!isElementByElement(slice))
+      return; // what other passes said of it holds
+    if (llvm::all_of(slice, [](Operation *member) { return isa<tk::ReshapeOp>(member); }) ||
+        (groups.membersOf(node).size() == 1 && mayBeView(op)))
       return note(op, {Reason::NoGain, "a view costs nothing"});
     std::vector<Reader> readers;
     bool isNeeded = false; // by somebody who cannot compute it
@@ -152,17 +153,11 @@ private:
   }
 
   /// Only what computes each element on its own is worth computing again.
-  static Refusal refuseSlice(llvm::ArrayRef<Operation *> slice) {
-    for (Operation *op : slice) {
+  static bool isElementByElement(llvm::ArrayRef<Operation *> slice) {
+    return llvm::all_of(slice, [](Operation *op) {
       FusionKind kind = analysis::kindOf(op);
-      if (kind == FusionKind::Reduction)
-        return {Reason::ReductionStarts, ""};
-      if (kind == FusionKind::Anchor)
-        return {Reason::SecondAnchor, ""};
-    }
-    if (llvm::all_of(slice, [](Operation *op) { return isa<tk::ReshapeOp>(op); }))
-      return {Reason::NoGain, "a view costs nothing"};
-    return {};
+      return kind != FusionKind::Reduction && kind != FusionKind::Anchor;
+    });
   }
 
   /// Why there can be no kernel of the reader with the slice inside; what it would take otherwise.

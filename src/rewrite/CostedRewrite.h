@@ -31,6 +31,9 @@ llvm::ArrayRef<const CostedRewrite *> costedRewrites();
 /// The one of that name, or null.
 const CostedRewrite *findCostedRewrite(llvm::StringRef name);
 
+/// Notes that the nodes which `created` does the work of besides its own are merged into it.
+void noteMerged(mlir::Operation *created, PassState &state);
+
 /// Applies `rewrite` to sites of `block` that `isWanted` until none is left; true if there was one.
 bool applyEverywhere(const CostedRewrite &rewrite, mlir::Block &block, PassState &state,
                      llvm::function_ref<bool(const Site &)> isWanted);

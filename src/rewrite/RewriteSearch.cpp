@@ -13,6 +13,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tokamak {
 #define GEN_PASS_DECL_REWRITESEARCH
@@ -69,13 +70,37 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
 private:
   /// In turns, since one may make sites for another.
   bool applyForced(Block &block) {
-    bool changed = false;
+    SearchReport report;
     for (bool again = true; again;) {
       again = false;
       for (const CostedRewrite *rewrite : forced)
-        again |= applyEverywhere(*rewrite, block, *state, [](const Site &) { return true; });
-      changed |= again;
+        again |= applyForced(*rewrite, block, report);
     }
+    const bool changed = !report.steps.empty();
+    if (changed)
+      state->searches.push_back(std::move(report));
+    return changed;
+  }
+
+  bool applyForced(const CostedRewrite &rewrite, Block &block, SearchReport &report) {
+    // A site that is asked for is taken if there is fuel.
+    std::string at, step;
+    int64_t used = state->fuel.used();
+    auto noteTaken = [&] {
+      if (state->fuel.used() == used)
+        return;
+      used = state->fuel.used();
+      if (report.steps.empty())
+        report.at = at;
+      report.steps.push_back(step);
+    };
+    bool changed = applyEverywhere(rewrite, block, *state, [&](const Site &site) {
+      noteTaken();
+      at = fusion::nodeName(site.front());
+      step = (rewrite.name() + " at " + at).str();
+      return true;
+    });
+    noteTaken();
     return changed;
   }
 
@@ -116,23 +141,24 @@ private:
       entry->second = searchRewrites(copy, *model, bound, isAllowedHere);
     const SearchResult &found = entry->second;
     // Less than half a call of a kernel is no gain that the model can tell from none.
-    if (found.steps.empty() || found.secondsBefore - found.secondsAfter < state->target.callSeconds / 2)
-      return false;
-    report.steps = replaySteps(std::move(copy), found.steps, *state, getArgument(), isAllowedHere,
-                               [&](Operation *op) { done.insert(op); });
+    if (found.secondsBefore - found.secondsAfter >= state->target.callSeconds / 2)
+      report.steps = replaySteps(std::move(copy), found.steps, *state, getArgument(), isAllowedHere,
+                                 [&](Operation *op) { done.insert(op); });
     report.explored = found.explored;
     report.secondsBefore = found.secondsBefore;
     report.secondsAfter = found.secondsAfter;
-    if (report.steps.empty())
-      return false;
-    state->searches.push_back(std::move(report));
-    return true;
+    const bool changed = !report.steps.empty();
+    // Later sweeps look again around most sites, and need not say so.
+    if (changed || reported.insert(report.at).second)
+      state->searches.push_back(std::move(report));
+    return changed;
   }
 
   PassStatePtr state;
   std::optional<fusion::CostModel> model;
   llvm::SmallVector<const CostedRewrite *> forced;
   llvm::StringMap<SearchResult> searched; ///< by the text of the neighbourhood
+  llvm::StringSet<> reported;             ///< nodes around which nothing was taken
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 """ONNX files for the tests of explain, written without any package."""
 import os
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "figures"))
@@ -70,6 +71,42 @@ def control_flow():
 
 def empty():
     return model([], ["x"], ["x"])
+
+
+def weights(name, dims):
+    count = 1
+    for dim in dims:
+        count *= dim
+    values = struct.pack(f"<{count}f", *(((i * 37) % 101 - 50) / 100 for i in range(count)))
+    return field(5, b"".join(field(1, dim) for dim in dims) + field(2, FLOAT) + field(8, name) + field(9, values))
+
+
+def sum_of_convolutions():
+    """Two convolutions of one input, and the ReLU of their sum."""
+    nodes = [("Conv", ["x", "v"], ["a"], "one"), ("Conv", ["x", "w"], ["b"], "second"),
+             ("Add", ["a", "b"], ["c"], "sum"), ("Relu", ["c"], ["y"], "end")]
+    return model_of(graph_of(nodes, [("x", (1, 8, 10, 10))], [("y", (1, 8, 8, 8))]) +
+                    weights("v", (8, 8, 3, 3)) + weights("w", (8, 8, 3, 3)))
+
+
+def convolutions_apart():
+    """Convolutions behind one another whose kernels stay apart, each pair for another reason."""
+    nodes = [("Conv", ["x", "v"], ["a"], "first"), ("Conv", ["a", "v"], ["b"], "second"),
+             ("Conv", ["b", "w"], ["c"], "third"), ("Conv", ["c", "v"], ["d"], "fourth"),
+             ("Conv", ["d", "v"], ["e"], "left"), ("Conv", ["d", "v"], ["f"], "right")]
+    side = [64, 62, 60, 58, 56, 54]
+    shape = [(1, 8, n, n) for n in side]
+    outputs = [("c", shape[3]), ("e", shape[5]), ("f", shape[5])]
+    return model_of(graph_of(nodes, [("x", shape[0]), ("w", (8, 8, 3, 3))], outputs) + weights("v", (8, 8, 3, 3)))
+
+
+def chain(count):
+    """Matrix products and additions behind one another."""
+    nodes, last = [], "x"
+    for i in range(count // 2):
+        nodes += [("MatMul", [last, "w"], [f"p{i}"], f"product{i}"), ("Add", [f"p{i}", last], [f"s{i}"], f"sum{i}")]
+        last = f"s{i}"
+    return model(nodes, ["x", "w"], [last], (4, 4))
 
 
 def large(count=4000):

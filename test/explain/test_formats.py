@@ -151,6 +151,52 @@ class Formats(Explain):
         nodes, _ = self.dot(models.odd_names())
         self.assertEqual(len(nodes), len(models.ODD_NAMES) + 2)
 
+    def apart(self, model, *options):
+        data = json.loads(self.explain(model, "json", *options))
+        return {(d["producer"], d["consumer"]): d for d in data["decisions"] if not d["fused"]}
+
+    def test_what_stays_apart_says_why(self):
+        model = models.convolutions_apart()
+        decisions = self.apart(model)
+        first = decisions["first", "second"]
+        self.assertEqual(first["reason"], "no-gain")
+        together, apart = re.fullmatch(r"([0-9.]+) us instead of ([0-9.]+)", first["detail"]).groups()
+        self.assertGreaterEqual(float(together), float(apart))
+        computed = decisions["second", "third"]
+        self.assertEqual((computed["reason"], computed["detail"]),
+                         ("cannot-emit", "the weights of third are not constant"))
+        self.assertEqual(decisions["third", "fourth"]["reason"], "graph-output")
+        both = [decisions["fourth", end] for end in ("left", "right")]
+        self.assertEqual([(d["reason"], d["detail"]) for d in both],
+                         [("read-elsewhere", "by right"), ("read-elsewhere", "by left")])
+        # The baseline's words where the baseline decides, and the same in each format.
+        self.assertEqual({d["reason"] for d in self.apart(model, "--fusion", "dominator").values()},
+                         {"second-anchor", "graph-output", "no-post-dominator"})
+        text = self.explain(model, "text")
+        self.assertIn(f"first -> second: no-gain, {first['detail']}", text)
+        self.assertIn("second -> third: cannot-emit, the weights of third are not constant", text)
+        page = {(d["producer"], d["consumer"]): d for d in self.page(model)["decisions"]}
+        self.assertEqual(page["first", "second"], first)
+
+    def test_forced_rewrites(self):
+        model = models.sum_of_convolutions()
+        data = json.loads(self.explain(model, "json", "--force-rewrite", "merge-sums"))
+        forced = [s for s in data["searches"] if s["forced"]]
+        self.assertEqual([s["steps"] for s in forced], [["merge-sums at sum"]])
+        self.assertEqual({node: data["removed"][node] for node in ("second", "sum")},
+                         {"second": "merged into one", "sum": "merged into one"})
+        self.assertIn("forced: merge-sums at sum\n", self.explain(model, "text", "--force-rewrite", "merge-sums"))
+
+    def test_searches_without_gain(self):
+        options = ("--force-rewrite", "enlarge-kernels")  # of which there is no site
+        data = json.loads(self.explain(models.sum_of_convolutions(), "json", *options))
+        for search in data["searches"]:
+            self.assertFalse(search["forced"])
+            self.assertGreaterEqual(search["explored"], 1)
+        text = self.explain(models.sum_of_convolutions(), "text", *options)
+        self.assertEqual(text.count("  around "), len(data["searches"]))
+        self.assertGreater(len(data["searches"]), 0)
+
     def test_empty(self):
         data = self.page(models.empty())
         self.assertEqual(data["groups"], [])
@@ -169,6 +215,22 @@ class Formats(Explain):
         text = "\n".join(t for t in root.itertext())
         for name in models.ODD_NAMES[1:6]:
             self.assertIn(name, text)
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_svg_of_a_large_graph_has_kernels_as_nodes(self):
+        root = xml.etree.ElementTree.fromstring(self.explain(models.chain(2000), "svg"))
+        nodes = root.findall(".//{http://www.w3.org/2000/svg}g[@class='node']")
+        self.assertEqual(len(nodes), 1000 + 3)  # inputs and the output stand for themselves
+
+    def test_svg_of_what_takes_too_long_is_refused_at_once(self):
+        # No Graphviz is started: this one would never end.
+        with open(self.path("dot"), "w") as file:
+            file.write("#!/bin/sh\nexec /bin/sleep 1000\n")
+        os.chmod(self.path("dot"), 0o755)
+        done = self.run_explain(models.large(), "svg", env={**os.environ, "PATH": self.folder.name})
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn("use --format html", done.stderr.decode())
+        self.assertEqual(done.stderr.decode().count("\n"), 1)
 
     def test_svg_without_graphviz(self):
         done = self.run_explain(models.branches(), "svg", env={**os.environ, "PATH": "/nonexistent"})

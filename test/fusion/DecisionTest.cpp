@@ -185,7 +185,7 @@ TEST_F(DecisionTest, RowsNameTheNumbers) {
 }
 
 TEST_F(DecisionTest, ReasonsHaveNamesAndSentences) {
-  for (int i = 0; i <= static_cast<int>(Reason::ReusesElements); ++i) {
+  for (int i = 0; i <= static_cast<int>(Reason::OtherMerge); ++i) {
     EXPECT_FALSE(reasonName(static_cast<Reason>(i)).empty());
     EXPECT_TRUE(reasonSentence(static_cast<Reason>(i)).ends_with("."));
   }

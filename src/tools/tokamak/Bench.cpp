@@ -102,8 +102,11 @@ static Result<Measured> measure(LoadedRun &run, int64_t runs) {
   return measured;
 }
 
-/// How well the cost model orders the kernels: the correlation of predicted and measured time.
-static double orderOf(const std::vector<KernelTime> &times) {
+/// How well the cost model orders the kernels: the correlation of predicted and measured time. Of two there
+/// is none to speak of.
+static std::optional<double> orderOf(const std::vector<KernelTime> &times) {
+  if (times.size() < 3)
+    return std::nullopt;
   std::vector<double> measured, predicted;
   for (const KernelTime &time : times) {
     measured.push_back(time.ms);
@@ -140,8 +143,9 @@ static std::string profileText(const std::vector<KernelTime> &times) {
   }
   text += fmt::format("  {:>9.4f} {:>6.2f} {:>9.4f} {:>22.1f}  sum\n", total, 100.0, predicted,
                       percent(bound, total));
-  text += fmt::format("  rank correlation of predicted and measured time: {:.3f} over {} kernels\n",
-                      orderOf(times), times.size());
+  if (std::optional<double> order = orderOf(times))
+    text += fmt::format("  rank correlation of predicted and measured time: {:.3f} over {} kernels\n", *order,
+                        times.size());
   return text;
 }
 
@@ -185,8 +189,8 @@ static Status bench(const BenchOptions &options) {
                                  {"flops", time.flops},
                                  {"bytes", time.bytes},
                                  {"nodes", time.nodes}});
-    if (!profile.empty())
-      json["rank_correlation"] = orderOf(profile);
+    if (std::optional<double> order = orderOf(profile))
+      json["rank_correlation"] = *order;
     return writeText("", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   std::string text = fmt::format(

@@ -8,6 +8,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include <fmt/format.h>
+#include <map>
 
 namespace tokamak::tool {
 
@@ -79,15 +80,26 @@ static std::string edgeLine(const OperatorEdge &edge, const Explanation &explana
                      quoted(tooltip), quoted(tooltip));
 }
 
-std::string explanationDot(const std::string &model, const Explanation &explanation) {
-  const std::vector<OperatorNode> &nodes = explanation.graph.nodes;
-  std::string dot = fmt::format("digraph tokamak {{\n  label={};\n  labelloc=t;\n", quoted(model));
+static std::string beginning(const std::string &title, size_t nodes) {
+  std::string dot = fmt::format("digraph tokamak {{\n  label={};\n  labelloc=t;\n", quoted(title));
   dot += "  fontname=\"Helvetica\";\n"
          "  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=10];\n"
          "  edge [fontname=\"Helvetica\", fontsize=8];\n";
   // Network simplex and splines take Graphviz minutes beyond this; bounded, seconds.
-  if (nodes.size() > 400)
+  if (nodes > 400)
     dot += "  splines=line;\n  nslimit=1;\n  nslimit1=2;\n  mclimit=0.3;\n";
+  return dot;
+}
+
+static std::string numbersOf(const driver::GroupReport &group) {
+  return fmt::format("wave {}; reads {}, writes {}, weights {}", group.wave,
+                     bytesText(group.traffic.bytesRead), bytesText(group.traffic.bytesWritten),
+                     bytesText(group.traffic.weightBytes));
+}
+
+std::string explanationDot(const std::string &model, const Explanation &explanation) {
+  const std::vector<OperatorNode> &nodes = explanation.graph.nodes;
+  std::string dot = beginning(model, nodes.size());
   std::vector<std::vector<size_t>> members(explanation.groups.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].group)
@@ -99,13 +111,10 @@ std::string explanationDot(const std::string &model, const Explanation &explanat
     size_t id = static_cast<size_t>(group.id);
     if (members[id].empty())
       continue;
-    std::string numbers = fmt::format(
-        "wave {}; reads {}, writes {}, weights {}", group.wave, bytesText(group.traffic.bytesRead),
-        bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
     dot += fmt::format("  subgraph cluster_{} {{\n    style=\"filled,rounded\";\n    color={};\n    "
                        "fillcolor={};\n    fontsize=9;\n    label={};\n    tooltip={};\n",
                        id, colour(id, 0.6, 0.6), colour(id, 0.08, 1),
-                       quoted(fmt::format("{} {}", id, shortened(group.kernel))), quoted(numbers));
+                       quoted(fmt::format("{} {}", id, shortened(group.kernel))), quoted(numbersOf(group)));
     for (size_t member : members[id])
       dot += "    " + nodeLine(nodes[member], member);
     dot += "  }\n";
@@ -113,6 +122,77 @@ std::string explanationDot(const std::string &model, const Explanation &explanat
   for (const OperatorEdge &edge : explanation.graph.edges)
     dot += edgeLine(edge, explanation);
   return dot + "}\n";
+}
+
+/// How many ranks the edges of a graph pass when each node stands below all that it reads. Graphviz puts a
+/// place of its own into each, and its time grows faster than their number.
+static size_t placesOf(const std::map<size_t, std::vector<size_t>> &readers) {
+  std::map<size_t, size_t> rank, open; // open: how many of its edges are still to come
+  for (const auto &[node, own] : readers)
+    for (size_t reader : own)
+      ++open[reader];
+  std::vector<size_t> ready;
+  for (const auto &[node, own] : readers)
+    if (!open.contains(node))
+      ready.push_back(node);
+  for (size_t i = 0; i < ready.size(); ++i)
+    if (auto own = readers.find(ready[i]); own != readers.end())
+      for (size_t reader : own->second) {
+        rank[reader] = std::max(rank[reader], rank[ready[i]] + 1);
+        if (--open[reader] == 0)
+          ready.push_back(reader);
+      }
+  size_t places = 0;
+  for (const auto &[node, own] : readers)
+    for (size_t reader : own)
+      places += rank[reader] - std::min(rank[reader], rank[node]);
+  return places;
+}
+
+namespace {
+/// The graph with a node for each group: what is left of one that is too large to draw as it is.
+struct GroupDrawing {
+  std::string dot;
+  size_t nodes = 0;
+  size_t places = 0; ///< that the edges take in the ranks of nodes that they pass
+};
+} // namespace
+
+static GroupDrawing drawGroups(const std::string &model, const Explanation &explanation) {
+  const driver::ExplanationGraph &graph = explanation.graph;
+  // Operators in no group stand for themselves.
+  const size_t groups = explanation.groups.size();
+  auto unitOf = [&](size_t node) { return graph.nodes[node].group.value_or(groups + node); };
+  std::map<std::pair<size_t, size_t>, int64_t> bytes; // of each edge between units
+  std::map<size_t, size_t> sizes;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    ++sizes[unitOf(i)];
+  for (const OperatorEdge &edge : graph.edges)
+    if (size_t from = unitOf(edge.producer), to = unitOf(edge.consumer); from != to)
+      bytes[{from, to}] += edge.bytes;
+
+  GroupDrawing drawing;
+  drawing.nodes = sizes.size();
+  drawing.dot = beginning(fmt::format("{}: {} kernels", model, groups), sizes.size());
+  for (auto [unit, size] : sizes) {
+    if (unit >= groups) {
+      drawing.dot += "  " + nodeLine(graph.nodes[unit - groups], unit);
+      continue;
+    }
+    const driver::GroupReport &group = explanation.groups[unit];
+    drawing.dot +=
+        fmt::format("  n{} [fillcolor={}, label={}, tooltip={}];\n", unit, colour(unit, 0.35, 0.95),
+                    quoted(fmt::format("{} {}\n{} operators", unit, shortened(group.kernel), size)),
+                    quoted(numbersOf(group)));
+  }
+  std::map<size_t, std::vector<size_t>> readers;
+  for (auto [edge, size] : bytes) {
+    readers[edge.first].push_back(edge.second);
+    drawing.dot += fmt::format("  n{} -> n{} [color=\"#555555\", tooltip={}];\n", edge.first, edge.second,
+                               quoted(bytesText(size)));
+  }
+  drawing.places = placesOf(readers);
+  return drawing;
 }
 
 /// A new empty file in the system's folder for such.
@@ -129,6 +209,20 @@ Result<std::string> explanationSvg(const std::string &model, const Explanation &
     return Status{StatusCode::InvalidInput,
                   "explain --format svg needs Graphviz' program 'dot', which is not "
                   "installed: apt-get install graphviz, or use --format html"};
+  // Beyond so many operators, groups are drawn as nodes; what passes more ranks takes minutes.
+  constexpr size_t mostOperators = 1000, mostPlaces = 10000;
+  std::string dot;
+  if (explanation.graph.nodes.size() <= mostOperators) {
+    dot = explanationDot(model, explanation);
+  } else {
+    GroupDrawing groups = drawGroups(model, explanation);
+    if (groups.nodes + groups.places > mostPlaces)
+      return Status{
+          StatusCode::InvalidInput,
+          fmt::format("Graphviz cannot draw {} nodes in {} kernels in reasonable time; use --format html",
+                      explanation.graph.nodes.size(), explanation.groups.size())};
+    dot = std::move(groups.dot);
+  }
   std::vector<std::string> files; // input, drawing, messages
   auto remove = llvm::make_scope_exit([&] {
     for (const std::string &file : files)
@@ -140,10 +234,10 @@ Result<std::string> explanationSvg(const std::string &model, const Explanation &
       return file.status();
     files.push_back(*file);
   }
-  if (Status written = writeText(files[0], explanationDot(model, explanation)); !written.ok())
+  if (Status written = writeText(files[0], dot); !written.ok())
     return written;
 
-  constexpr unsigned seconds = 120;
+  constexpr unsigned seconds = 60;
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(files[0]), llvm::StringRef(files[1]),
                                                 llvm::StringRef(files[2])};
   int status = llvm::sys::ExecuteAndWait(*program, {*program, "-Tsvg"}, std::nullopt, redirects, seconds);

@@ -9,8 +9,8 @@ namespace tokamak::tool {
 /// bytes where it goes through memory.
 std::string explanationDot(const std::string &model, const driver::Explanation &explanation);
 
-/// The same, drawn by Graphviz' program `dot`. Fails where that is not installed or takes more than two
-/// minutes.
+/// The same, drawn by Graphviz' program `dot`; of large graphs with a node for each group. Fails where that
+/// is not installed, and at once where it would take minutes.
 Result<std::string> explanationSvg(const std::string &model, const driver::Explanation &explanation);
 
 } // namespace tokamak::tool

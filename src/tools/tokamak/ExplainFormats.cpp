@@ -61,6 +61,18 @@ static std::vector<int64_t> besides(const GroupReport &group, const std::vector<
   return others;
 }
 
+/// No state is modelled for steps that are forced.
+static bool isForced(const SearchReport &search) { return search.explored == 0; }
+
+static std::string searchText(const SearchReport &search) {
+  std::string steps = fmt::format("{}", fmt::join(search.steps, ", "));
+  if (isForced(search))
+    return fmt::format("  forced: {}\n", steps);
+  return fmt::format("  around {}: {:.1f} us -> {:.1f} us modelled, {} of at most {} states: {}\n", search.at,
+                     search.secondsBefore * 1e6, search.secondsAfter * 1e6, search.explored, search.bound,
+                     steps.empty() ? "nothing taken" : steps);
+}
+
 std::string explanationText(const std::string &model, const std::string &fusion,
                             const Explanation &explanation) {
   std::string text =
@@ -91,11 +103,9 @@ std::string explanationText(const std::string &model, const std::string &fusion,
   }
 
   if (!explanation.searches.empty())
-    text += "\nRewrites found by search\n";
+    text += "\nRewrites forced and found by search\n";
   for (const SearchReport &search : explanation.searches)
-    text += fmt::format("  around {}: {:.1f} us -> {:.1f} us modelled, {} of at most {} states: {}\n",
-                        search.at, search.secondsBefore * 1e6, search.secondsAfter * 1e6, search.explored,
-                        search.bound, fmt::join(search.steps, ", "));
+    text += searchText(search);
 
   std::map<std::string, std::string> legend;
   text += "\nDecisions that kept operators apart\n";
@@ -205,6 +215,7 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
   json["searches"] = ordered_json::array();
   for (const SearchReport &search : explanation.searches) {
     json["searches"].push_back({{"at", search.at},
+                                {"forced", isForced(search)},
                                 {"bound", search.bound},
                                 {"explored", search.explored},
                                 {"seconds_before", search.secondsBefore},
