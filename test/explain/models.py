@@ -73,11 +73,11 @@ def empty():
     return model([], ["x"], ["x"])
 
 
-def weights(name, dims):
+def weights(name, dims, seed=0):
     count = 1
     for dim in dims:
         count *= dim
-    values = struct.pack(f"<{count}f", *(((i * 37) % 101 - 50) / 100 for i in range(count)))
+    values = struct.pack(f"<{count}f", *(((i * 37 + seed) % 101 - 50) / 100 for i in range(count)))
     return field(5, b"".join(field(1, dim) for dim in dims) + field(2, FLOAT) + field(8, name) + field(9, values))
 
 
@@ -91,13 +91,14 @@ def sum_of_convolutions():
 
 def convolutions_apart():
     """Convolutions behind one another whose kernels stay apart, each pair for another reason."""
-    nodes = [("Conv", ["x", "v"], ["a"], "first"), ("Conv", ["a", "v"], ["b"], "second"),
-             ("Conv", ["b", "w"], ["c"], "third"), ("Conv", ["c", "v"], ["d"], "fourth"),
-             ("Conv", ["d", "v"], ["e"], "left"), ("Conv", ["d", "v"], ["f"], "right")]
+    nodes = [("Conv", ["x", "v1"], ["a"], "first"), ("Conv", ["a", "v2"], ["b"], "second"),
+             ("Conv", ["b", "w"], ["c"], "third"), ("Conv", ["c", "v3"], ["d"], "fourth"),
+             ("Conv", ["d", "v4"], ["e"], "left"), ("Conv", ["d", "v5"], ["f"], "right")]
     side = [64, 62, 60, 58, 56, 54]
     shape = [(1, 8, n, n) for n in side]
     outputs = [("c", shape[3]), ("e", shape[5]), ("f", shape[5])]
-    return model_of(graph_of(nodes, [("x", shape[0]), ("w", (8, 8, 3, 3))], outputs) + weights("v", (8, 8, 3, 3)))
+    return model_of(graph_of(nodes, [("x", shape[0]), ("w", (8, 8, 3, 3))], outputs) +
+                    b"".join(weights(f"v{i}", (8, 8, 3, 3), seed=i) for i in range(1, 6)))
 
 
 def chain(count):
@@ -106,7 +107,7 @@ def chain(count):
     for i in range(count // 2):
         nodes += [("MatMul", [last, "w"], [f"p{i}"], f"product{i}"), ("Add", [f"p{i}", last], [f"s{i}"], f"sum{i}")]
         last = f"s{i}"
-    return model(nodes, ["x", "w"], [last], (4, 4))
+    return model_of(graph_of(nodes, [("x", (4, 4))], [(last, (4, 4))]) + weights("w", (4, 4)))
 
 
 def large(count=4000):

@@ -191,6 +191,7 @@ static GroupDrawing drawGroups(const std::string &model, const Explanation &expl
     drawing.dot += fmt::format("  n{} -> n{} [color=\"#555555\", tooltip={}];\n", edge.first, edge.second,
                                quoted(bytesText(size)));
   }
+  drawing.dot += "}\n";
   drawing.places = placesOf(readers);
   return drawing;
 }
