@@ -1,6 +1,7 @@
 //===- Specializer.cpp - values that the structure of the graph depends on -------------------===//
 #include "import/Specializer.h"
 #include "import/ErrorLine.h"
+#include "import/NodeContext.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "reference/Evaluate.h"
@@ -32,6 +33,11 @@ static int64_t flopsOf(Operation *op) {
   int64_t flops = flopsPerOperation, trips = 1;
   if (auto traffic = llvm::dyn_cast<tk::TrafficInterface>(op); traffic && op->getNumRegions() == 0)
     flops = saturatingAdd(flops, std::max<int64_t>(traffic.getFlops(), 0));
+  // A broadcast has no arithmetic but fills memory: all results together stay below a gigabyte.
+  constexpr int64_t flopsPerByte = 2;
+  for (Value result : op->getResults()) // of at most 4 TiB
+    flops = saturatingAdd(flops, flopsPerByte * tk::tensorType(result).getNumElements() *
+                                     static_cast<int64_t>(byteSize(typeOf(result))));
   if (auto loop = llvm::dyn_cast<tk::LoopOp>(op)) {
     std::optional<Tensor> limit = loop.getTripLimit() ? tk::constantValue(loop.getTripLimit()) : std::nullopt;
     trips = limit ? std::max<int64_t>(limit->intAt(0), 0) : std::numeric_limits<int64_t>::max();

@@ -136,7 +136,9 @@ std::vector<std::string> rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<Se
       break;
     applied.push_back((step.rewrite->name() + " at " + fusion::nodeName(own.front())).str());
     Recorder done = applyStep(*step.rewrite, own), mirrored = applyStep(*step.rewrite, copied);
-    llvm::for_each(done.created, [&](Operation *op) { noteMerged(op, state); });
+    for (Operation *op : done.created) // some of which the step itself has erased again
+      if (!llvm::is_contained(done.erased, op))
+        noteMerged(op, state);
     llvm::for_each(done.erased, erased);
     if (done.created.size() != mirrored.created.size())
       break;

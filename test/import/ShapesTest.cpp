@@ -126,6 +126,16 @@ TEST(Values, HintsSpecialise) {
   expectTensor(results.at(0), {6, 1}, {1, 2, 3, 4, 5, 6});
 }
 
+TEST(Values, MemoryForAShapeIsBounded) {
+  // 8 GiB of zeros, without arithmetic.
+  ModelBuilder m;
+  m.initializer("zero", ints({0})).initializer("many", ints({int64_t(1) << 30})).output("y");
+  m.node("Expand", {"zero", "many"}, {"zeros"});
+  m.node("ReduceMax", {"zeros"}, {"largest"});
+  m.node("ConstantOfShape", {"largest"}, {"y"}, "fill");
+  EXPECT_THAT(importError(m), AllOf(HasSubstr("node 'fill'"), HasSubstr("too much arithmetic")));
+}
+
 TEST(Values, HintsThatAreNotNeededDoNotSpecialise) {
   TwoInputs m;
   import::ImportOptions options;
