@@ -304,10 +304,7 @@ struct SplitReductions : tokamak::impl::SplitReductionsBase<SplitReductions> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    int64_t weights = 0;
-    getOperation()->walk(
-        [&](tk::ConstantOp constant) { weights += analysis::tensorBytes(constant.getResult()); });
-    model.setProgramWeights(weights);
+    model.setProgramWeights(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { ReductionSplitter(groups, model, *state).run(); });
   }

@@ -2,6 +2,8 @@
 #include "rewrite/LinearOperator.h"
 #include "rewrite/ConstantOperands.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace mlir;

@@ -54,10 +54,8 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
       }
       forced.push_back(rewrite);
     }
-    int64_t weightBytes = 0;
-    getOperation()->walk([&](tk::ConstantOp weight) { weightBytes += analysis::tensorBytes(weight); });
     model.emplace(state->target);
-    model->setProgramWeights(weightBytes);
+    model->setProgramWeights(getOperation());
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
       bool changed = true;
       for (int sweeps = 0; changed && sweeps < mostSweeps; ++sweeps) {

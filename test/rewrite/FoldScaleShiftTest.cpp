@@ -223,6 +223,20 @@ TEST_F(FoldScaleShiftTest, KeepsScalesThatUnderflow) {
   }
 }
 
+// Weights that underflow beside larger ones keep NaN for 0 * inf apart from infinity. (Of sums that underflow
+// the sign depends on where they are rounded.)
+TEST_F(FoldScaleShiftTest, NoWeightBecomesZero) {
+  rewrite("func.func @main(%x: tensor<6x1xf32>) -> tensor<6x2xf32> {\n" + constant("w", {1, 2}, {1, 1e-30F}) +
+              constant("s", {}, {1e-18F}) +
+              "%m = tk.mul %x, %s : (tensor<6x1xf32>, tensor<f32>) -> tensor<6x1xf32>\n"
+              "%p = tk.matmul %m, %w : (tensor<6x1xf32>, tensor<1x2xf32>) -> tensor<6x2xf32>\n"
+              "%y = tk.abs %p : (tensor<6x2xf32>) -> tensor<6x2xf32>\n"
+              "return %y : tensor<6x2xf32>\n}",
+          {createFoldScaleShiftPass});
+  EXPECT_EQ(count("mul"), 0);
+  expectSameOnSpecialValues(Largest::LeftOut);
+}
+
 // Norms on both sides of a matrix product leave one addition.
 TEST_F(FoldScaleShiftTest, BatchNormsAroundAProduct) {
   auto norm = [](const std::string &from, const std::string &to, int64_t channels) {

@@ -1,6 +1,7 @@
 //===- Common.cpp - helpers shared by the import entries ----------------------------------===//
 #include "import/ops/Common.h"
 #include "import/ErrorLine.h"
+#include "import/Weights.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tokamak::import {
@@ -48,21 +49,10 @@ void checkTable(int64_t entries) {
 }
 
 DataType dataType(int64_t onnxNumber) {
+  if (onnxNumber == static_cast<int32_t>(onnxNumber))
+    if (std::optional<DataType> type = dataTypeOf(static_cast<int32_t>(onnxNumber)))
+      return *type;
   switch (onnxNumber) {
-  case 1:
-  case 2:
-  case 3:
-  case 4:
-  case 5:
-  case 6:
-  case 7:
-  case 9:
-  case 10:
-  case 11:
-  case 12:
-  case 13:
-  case 16:
-    return static_cast<DataType>(onnxNumber);
   case 8:
     fault("strings are not supported; turn them into numbers before the model, and export it from there on");
   case 14:

@@ -29,17 +29,9 @@ protected:
   /// The same as bands of rows, all columns, as another convolution asks for them.
   int64_t bands(int64_t in, int64_t out, int64_t extent, int64_t kernel, int64_t stride = 1,
                 int64_t group = 1) {
-    ConvolutionShape shape;
-    shape.inChannels = in;
-    shape.outChannels = out;
-    shape.group = group;
-    shape.input = {1, extent, extent};
-    shape.kernel = {1, kernel, kernel};
-    shape.strides = {1, stride, stride};
-    shape.padsLow = {0, kernel / 2, kernel / 2};
-    shape.inputBlock = target.lanes();
+    const PaddedConvolution padded{in, out, extent, extent, kernel, stride, group, target.lanes()};
+    ConvolutionShape shape = padded.shape();
     shape.bandRows = 4;
-    shape = withOutput(shape, {0, kernel / 2, kernel / 2});
     auto plan = llvm::cantFail(ConvolutionPlan::create(shape, target));
     CompiledKernel compiled = compileKernel(
         [&](mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, mlir::Value weight,

@@ -2,6 +2,7 @@
 #pragma once
 #include "ProgramHarness.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
 #include <array>
 #include <cstring>
 #include <random>
@@ -174,5 +175,24 @@ private:
   int layers = 0;
   std::mt19937 random{7};
 };
+
+/// Equal on small integers where `exact`, and close on reals, for both vector lengths, in so many kernels if
+/// a number is given. Calls are modelled as dear. Without inputs: random ones.
+inline void expectSame(const std::string &text, std::optional<size_t> kernels = 1, bool exact = true,
+                       const std::vector<Tensor> &inputs = {}) {
+  for (const char *cpu : {"native", "x86-64-v3"})
+    for (bool integers : {true, false}) {
+      ProgramCase test;
+      test.text = text;
+      test.cpu = cpu;
+      test.exact = integers && exact;
+      test.fusion = FusionMode::Full;
+      test.dearCalls = true;
+      test.kernels = kernels;
+      test.inputs = inputs;
+      EXPECT_EQ(differenceFromReference(test), "") << cpu << (integers ? ", integers" : ", reals") << "\n"
+                                                   << text;
+    }
+}
 
 } // namespace tokamak::test

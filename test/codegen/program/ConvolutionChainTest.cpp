@@ -10,22 +10,6 @@ using namespace tokamak::test;
 
 namespace {
 
-/// Equal on small integers and close on reals, for both vector lengths, in so many kernels if a number is
-/// given if any are named.
-void expectSame(const std::string &text, std::optional<size_t> kernels = 1, bool exact = true) {
-  for (const char *cpu : {"native", "x86-64-v3"})
-    for (bool integers : {true, false}) {
-      ProgramCase test;
-      test.text = text;
-      test.cpu = cpu;
-      test.exact = integers && exact;
-      test.fusion = FusionMode::Full;
-      test.dearCalls = true;
-      test.kernels = kernels;
-      EXPECT_EQ(differenceFromReference(test), "") << cpu << (integers ? ", integers" : ", reals");
-    }
-}
-
 TEST(ConvolutionChain, ExpandDepthwiseProject) {
   expectSame(Chain({1, 24, 28, 28})
                  .add(pointwise(144, "relu6"))
