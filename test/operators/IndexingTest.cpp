@@ -34,7 +34,7 @@ static std::string outside(const std::string &op, const Tensor &indices,
 }
 
 TEST(Indices, ConstantOnesOutOfRangeAreRefused) {
-  auto pairs = [](std::vector<int64_t> values) { return Tensor::fromInts(values).reshaped({1, 2}); };
+  auto pairs = [](const std::vector<int64_t> &values) { return Tensor::fromInts(values).reshaped({1, 2}); };
   for (int64_t bad : {3, -4}) {
     std::string reason = "): index " + std::to_string(bad) +
                          " is out of range for an axis of 3 elements; give indices from -3 to 2";

@@ -10,7 +10,6 @@
 namespace tokamak::test {
 namespace {
 
-using codegen::ConvolutionPlan;
 using codegen::ConvolutionShape;
 
 struct Case {

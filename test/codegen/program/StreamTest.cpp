@@ -215,8 +215,12 @@ TEST(Stream, InfiniteValues) {
             values, zero);
       }
       // In steps: none of them underflows, all together do.
-      expectMask([&](int64_t, int64_t, int64_t key) { return static_cast<float>(key / 367) * 60; }, values,
-                 zero);
+      expectMask(
+          [&](int64_t, int64_t, int64_t key) {
+            const int64_t step = key / 367;
+            return static_cast<float>(60 * step);
+          },
+          values, zero);
     }
 }
 

@@ -18,7 +18,7 @@ std::string image(int64_t channels, int64_t rows, int64_t columns) {
 /// y = conv(x) of a square kernel that keeps the extents, with `behind` as the rest of the function, which
 /// names the convolution %c and its type $C.
 std::string convolution(int64_t in, int64_t out, int64_t rows, int64_t columns, int64_t kernel, int64_t group,
-                        const std::string &arguments, const std::string &results, std::string behind) {
+                        const std::string &arguments, const std::string &results, const std::string &behind) {
   const std::string x = image(in, rows, columns), c = image(out, rows, columns),
                     w = "tensor<" + std::to_string(out) + "x" + std::to_string(in / group) + "x" +
                         std::to_string(kernel) + "x" + std::to_string(kernel) + "xf32>",
