@@ -218,6 +218,12 @@ TEST_F(DecisionTest, EmissionLimits) {
             "emitted");
   EXPECT_EQ(why(product + "%1 = tk.reshape %0 {shape = array<i64: 16>} : (" + t + ") -> tensor<16xf32>\n"),
             "tk.reshape reads the result of tk.matmul at another index than it writes");
+  // A gate, whose elements the accumulators would be asked for many times.
+  EXPECT_EQ(
+      why("%0 = tk.matmul %x, %x" + binary + "\n%g = tk.reshape %0 {shape = array<i64: 4, 4, 1>} : (" + t +
+          ") -> tensor<4x4x1xf32>\n%y = tk.constant dense<1.0> : tensor<4x4x8xf32>\n%1 = tk.mul %y, %g : "
+          "(tensor<4x4x8xf32>, tensor<4x4x1xf32>) -> tensor<4x4x8xf32>\n"),
+      "tk.mul reads the result of tk.matmul at another index than it writes");
   EXPECT_EQ(why(product + "%1 = tk.matmul %0, %w" + binary + "\n"),
             "two convolutions, matrix products or windows in one kernel");
 }

@@ -29,6 +29,10 @@ struct OracleResult {
 /// More edges than this are not searched.
 inline constexpr size_t oracleEdges = 14;
 
+/// A partition has each operation in one group. What moves into its only reader is one as well; what is
+/// computed in several readers, or in another order (a split reduction), is none, and is not tried; nor are
+/// two anchors in one kernel, unless `canHold` says so.
+///
 /// Joins the operations of `block` along every subset of its edges and returns the cheapest legal partition.
 /// Nothing where there are more than `oracleEdges`.
 std::optional<OracleResult> bestPartition(mlir::Block &block, CanHold canHold, PartitionCost cost);

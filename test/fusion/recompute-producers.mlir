@@ -122,6 +122,50 @@ func.func @expensive_beyond_the_caches(%x: tensor<1x8388608xf32>, %y: tensor<2x8
   return %a, %b : tensor<2x8388608xf32>, tensor<3x8388608xf32>
 }
 
+// CHECK-LABEL: func.func @tanh_beyond_the_caches
+// CHECK: %[[E:.*]] = tk.fusion "tanh"(%arg0)
+// CHECK: tk.fusion "mul"(%arg1, %[[E]])
+// CHECK: tk.fusion "mul"(%arg2, %[[E]])
+func.func @tanh_beyond_the_caches(%x: tensor<1x8388608xf32>, %y: tensor<2x8388608xf32>, %z: tensor<3x8388608xf32>) -> (tensor<2x8388608xf32>, tensor<3x8388608xf32>) {
+  %e = tk.tanh %x : (tensor<1x8388608xf32>) -> tensor<1x8388608xf32>
+  %a = tk.mul %y, %e : (tensor<2x8388608xf32>, tensor<1x8388608xf32>) -> tensor<2x8388608xf32>
+  %b = tk.mul %z, %e : (tensor<3x8388608xf32>, tensor<1x8388608xf32>) -> tensor<3x8388608xf32>
+  return %a, %b : tensor<2x8388608xf32>, tensor<3x8388608xf32>
+}
+
+// CHECK-LABEL: func.func @erf_beyond_the_caches
+// CHECK: %[[E:.*]] = tk.fusion "erf"(%arg0)
+// CHECK: tk.fusion "mul"(%arg1, %[[E]])
+// CHECK: tk.fusion "mul"(%arg2, %[[E]])
+func.func @erf_beyond_the_caches(%x: tensor<1x8388608xf32>, %y: tensor<2x8388608xf32>, %z: tensor<3x8388608xf32>) -> (tensor<2x8388608xf32>, tensor<3x8388608xf32>) {
+  %e = tk.erf %x : (tensor<1x8388608xf32>) -> tensor<1x8388608xf32>
+  %a = tk.mul %y, %e : (tensor<2x8388608xf32>, tensor<1x8388608xf32>) -> tensor<2x8388608xf32>
+  %b = tk.mul %z, %e : (tensor<3x8388608xf32>, tensor<1x8388608xf32>) -> tensor<3x8388608xf32>
+  return %a, %b : tensor<2x8388608xf32>, tensor<3x8388608xf32>
+}
+
+// CHECK-LABEL: func.func @sqrt_beyond_the_caches
+// CHECK: %[[E:.*]] = tk.fusion "sqrt"(%arg0)
+// CHECK: tk.fusion "mul"(%arg1, %[[E]])
+// CHECK: tk.fusion "mul"(%arg2, %[[E]])
+func.func @sqrt_beyond_the_caches(%x: tensor<1x8388608xf32>, %y: tensor<2x8388608xf32>, %z: tensor<3x8388608xf32>) -> (tensor<2x8388608xf32>, tensor<3x8388608xf32>) {
+  %e = tk.sqrt %x : (tensor<1x8388608xf32>) -> tensor<1x8388608xf32>
+  %a = tk.mul %y, %e : (tensor<2x8388608xf32>, tensor<1x8388608xf32>) -> tensor<2x8388608xf32>
+  %b = tk.mul %z, %e : (tensor<3x8388608xf32>, tensor<1x8388608xf32>) -> tensor<3x8388608xf32>
+  return %a, %b : tensor<2x8388608xf32>, tensor<3x8388608xf32>
+}
+
+// CHECK-LABEL: func.func @div_beyond_the_caches
+// CHECK: %[[E:.*]] = tk.fusion "div"(%arg0, %arg3)
+// CHECK: tk.fusion "mul"(%arg1, %[[E]])
+// CHECK: tk.fusion "mul"(%arg2, %[[E]])
+func.func @div_beyond_the_caches(%x: tensor<1x8388608xf32>, %y: tensor<2x8388608xf32>, %z: tensor<3x8388608xf32>, %d: tensor<1x8388608xf32>) -> (tensor<2x8388608xf32>, tensor<3x8388608xf32>) {
+  %e = tk.div %x, %d : (tensor<1x8388608xf32>, tensor<1x8388608xf32>) -> tensor<1x8388608xf32>
+  %a = tk.mul %y, %e : (tensor<2x8388608xf32>, tensor<1x8388608xf32>) -> tensor<2x8388608xf32>
+  %b = tk.mul %z, %e : (tensor<3x8388608xf32>, tensor<1x8388608xf32>) -> tensor<3x8388608xf32>
+  return %a, %b : tensor<2x8388608xf32>, tensor<3x8388608xf32>
+}
+
 // -----
 
 // An anchor is never computed again.

@@ -3,6 +3,7 @@
 #include "rewrite/CostedRewrite.h"
 #include "WeightedGraph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
 #include "reference/Evaluate.h"
 #include "reference/RandomTensor.h"
 #include "gtest/gtest.h"
@@ -119,4 +120,31 @@ TEST_F(CostedRewriteTest, EnlargingIsGuardedAgainstNonFiniteValues) {
   sites = enlarge.findSites(bounded->getBody()->front().getRegion(0).front());
   ASSERT_EQ(sites.size(), 1u);
   EXPECT_TRUE(enlarge.keepsNonFinite(sites[0]));
+}
+
+TEST_F(CostedRewriteTest, ResidualsAreGuardedAgainstNonFiniteValues) {
+  // The identity's zero taps meet all of the other half and the neighbours.
+  const rewrite::CostedRewrite &residual = rewrite::residualToConvolution();
+  for (bool fromIntegers : {false, true}) {
+    const std::string whole = "tensor<1x8x6x6xf32>", half = "tensor<1x4x6x6xf32>";
+    const std::string part = ", 0, 0>, sizes = array<i64: 1, 4, 6, 6>, steps = array<i64: 1, 1, 1, 1>} : (" +
+                             whole + ") -> " + half + "\n";
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        "func.func @main(%x: tensor<1x8x6x6x" + std::string(fromIntegers ? "i32" : "f32") + ">) -> " + half +
+            " {\n%w = tk.constant dense<2.0> : tensor<4x4x3x3xf32>\n%s = " +
+            (fromIntegers ? "tk.cast %x {to = f32} : (tensor<1x8x6x6xi32>) -> "
+                          : "tk.abs %x : (" + whole + ") -> ") +
+            whole + "\n%a = tk.slice %s {starts = array<i64: 0, 0" + part +
+            "%b = tk.slice %s {starts = array<i64: 0, 4" + part +
+            "%c = tk.conv %b, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = "
+            "array<i64: "
+            "1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (" +
+            half + ", tensor<4x4x3x3xf32>) -> " + half + "\n%r = tk.add %a, %c : (" + half + ", " + half +
+            ") -> " + half + "\nreturn %r : " + half + "\n}",
+        &context);
+    ASSERT_TRUE(module);
+    std::vector<rewrite::Site> sites = residual.findSites(module->getBody()->front().getRegion(0).front());
+    ASSERT_EQ(sites.size(), 1u);
+    EXPECT_EQ(residual.keepsNonFinite(sites[0]), fromIntegers);
+  }
 }

@@ -39,3 +39,13 @@ func.func @kept(%x: tensor<3x2xf32>, %h: tensor<3x2xf16>, %m: tensor<2xf32>) -> 
   %1 = tk.batch_norm %h, %gh, %gh, %gh, %gh {epsilon = 0.0} : (tensor<3x2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>) -> tensor<3x2xf16>
   return %0, %1 : tensor<3x2xf32>, tensor<3x2xf16>
 }
+
+// No variance: the factor is infinite, and infinity times the mean, 0, is no number, where the norm is infinite.
+// CHECK-LABEL: func.func @no_variance
+// CHECK: tk.batch_norm
+func.func @no_variance(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %g = tk.constant dense<1.0> : tensor<2xf32>
+  %z = tk.constant dense<0.0> : tensor<2xf32>
+  %0 = tk.batch_norm %x, %g, %g, %z, %z {epsilon = 0.0} : (tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}

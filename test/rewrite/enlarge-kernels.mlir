@@ -100,3 +100,37 @@ func.func @grouped_sibling(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, ten
   %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x4x6x6xf32>, tensor<8x2x3x3xf32>) -> tensor<1x8x6x6xf32>
   return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
 }
+
+// Never: nor has one whose padding is the same on both sides.
+// CHECK-LABEL: func.func @even_sibling_padded_evenly
+// CHECK: tensor<8x4x1x1xf32>) ->
+func.func @even_sibling_padded_evenly(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x7x7xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x1x1xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x4x2x2xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x2x2xf32>) -> tensor<1x8x7x7xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x7x7xf32>
+}
+
+// Never: a low border alone; the taps would lie beside their places.
+// CHECK-LABEL: func.func @padded_below
+// CHECK: tensor<8x4x1x1xf32>) ->
+func.func @padded_below(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x5x5xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x1x1xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x4x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x5x5xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x5x5xf32>
+}
+
+// Never: taps that lie at other distances than the sibling's.
+// CHECK-LABEL: func.func @other_dilation
+// CHECK: tensor<8x4x3x3xf32>) ->
+// CHECK: tensor<8x4x5x5xf32>) ->
+func.func @other_dilation(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x4x5x5xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 2, 2>, pads_low = array<i64: 2, 2>, pads_high = array<i64: 2, 2>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 2, 2>, pads_high = array<i64: 2, 2>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x5x5xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}

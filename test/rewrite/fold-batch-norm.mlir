@@ -115,3 +115,28 @@ func.func @types_and_values(%h: tensor<1x1x4x4xf16>, %x: tensor<1x1x4x4xf32>) ->
   %5 = tk.batch_norm %4, %one, %one, %one, %minus {epsilon = 0.001} : (tensor<1x1x4x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
   return %1, %3, %5 : tensor<1x1x4x4xf16>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>
 }
+
+// Weights, or a bias, that would overflow where the norm of a small result does not.
+// CHECK-LABEL: func.func @weights_overflow
+// CHECK: tk.batch_norm
+func.func @weights_overflow(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
+  %w = tk.constant dense<1.0e+37> : tensor<1x1x1x1xf32>
+  %b = tk.constant dense<0.0> : tensor<1xf32>
+  %g = tk.constant dense<1.0> : tensor<1xf32>
+  %v = tk.constant dense<1.0e-06> : tensor<1xf32>
+  %0 = tk.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  %1 = tk.batch_norm %0, %g, %g, %g, %v {epsilon = 0.0} : (tensor<1x1x4x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  return %1 : tensor<1x1x4x4xf32>
+}
+
+// CHECK-LABEL: func.func @bias_overflows
+// CHECK: tk.batch_norm
+func.func @bias_overflows(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
+  %w = tk.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %b = tk.constant dense<1.0e+37> : tensor<1xf32>
+  %g = tk.constant dense<1.0> : tensor<1xf32>
+  %v = tk.constant dense<1.0e-06> : tensor<1xf32>
+  %0 = tk.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  %1 = tk.batch_norm %0, %g, %g, %g, %v {epsilon = 0.0} : (tensor<1x1x4x4xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  return %1 : tensor<1x1x4x4xf32>
+}

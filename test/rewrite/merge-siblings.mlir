@@ -281,3 +281,100 @@ func.func @no_images(%x: tensor<0x8x6x6xf32>) -> (tensor<0x8x6x6xf32>, tensor<0x
   %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<0x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<0x8x6x6xf32>
   return %0, %1 : tensor<0x8x6x6xf32>, tensor<0x8x6x6xf32>
 }
+
+// Never: kernels of other extents, though every attribute is the same.
+// CHECK-LABEL: func.func @other_kernels_without_padding
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @other_kernels_without_padding(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x4x4xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x8x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x4x4xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x4x4xf32>
+}
+
+// Never: a bias that the run computes, which may not be there yet.
+// CHECK-LABEL: func.func @computed_bias
+// CHECK-COUNT-2: tk.conv
+// CHECK-NOT: tk.slice
+// CHECK: return
+func.func @computed_bias(%x: tensor<1x8x6x6xf32>, %b: tensor<8xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %w = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %c = tk.neg %b : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = tk.conv %x, %w, %c {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32>
+  return %0, %1 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: what differs in an attribute is no one epilogue.
+// CHECK-LABEL: func.func @epilogues_of_other_attributes
+// CHECK-COUNT-2: tk.cast %{{.*}} : (tensor<1x8x6x6xf32>)
+func.func @epilogues_of_other_attributes(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf16>, tensor<1x8x6x6xi32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.cast %a {to = f16} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf16>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.cast %b {to = i32} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xi32>
+  return %ra, %rb : tensor<1x8x6x6xf16>, tensor<1x8x6x6xi32>
+}
+
+// Never: sums along the channels, which would run on from one part into the next.
+// CHECK-LABEL: func.func @sums_along_channels
+// CHECK-COUNT-2: tk.cumsum %{{.*}} : (tensor<1x8x6x6xf32>)
+func.func @sums_along_channels(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.cumsum %a {axis = 1 : i64, exclusive = false, reverse = false} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.cumsum %b {axis = 1 : i64, exclusive = false, reverse = false} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: t - a and b - t are no one subtraction, though a and b have been merged, and their tanh.
+// CHECK-LABEL: func.func @operands_the_other_way_round
+// CHECK-COUNT-2: tk.sub %{{.*}} : (tensor<1x8x6x6xf32>
+func.func @operands_the_other_way_round(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ta = tk.tanh %a : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.sub %ta, %a : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %tb = tk.tanh %b : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.sub %b, %tb : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: bounds that differ, and have no axis along which they could stand side by side.
+// CHECK-LABEL: func.func @other_constants
+// CHECK-COUNT-2: tk.max %{{.*}} : (tensor<1x8x6x6xf32>
+func.func @other_constants(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %zero = tk.constant dense<0.0> : tensor<f32>
+  %one = tk.constant dense<1.0> : tensor<f32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.max %a, %zero : (tensor<1x8x6x6xf32>, tensor<f32>) -> tensor<1x8x6x6xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.max %b, %one : (tensor<1x8x6x6xf32>, tensor<f32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// Never: constants that run along other axes as well.
+// CHECK-LABEL: func.func @constants_of_other_extents
+// CHECK-COUNT-2: tk.mul %{{.*}} : (tensor<1x8x6x6xf32>
+func.func @constants_of_other_extents(%x: tensor<1x8x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x8x1x1xf32>
+  %wb = tk.constant dense<5.0> : tensor<8x8x1x1xf32>
+  %ca = tk.constant dense<2.0> : tensor<8x6x1xf32>
+  %cb = tk.constant dense<3.0> : tensor<8x1x6xf32>
+  %a = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %ra = tk.mul %a, %ca : (tensor<1x8x6x6xf32>, tensor<8x6x1xf32>) -> tensor<1x8x6x6xf32>
+  %b = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x6x6xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %rb = tk.mul %b, %cb : (tensor<1x8x6x6xf32>, tensor<8x1x6xf32>) -> tensor<1x8x6x6xf32>
+  return %ra, %rb : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}

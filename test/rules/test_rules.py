@@ -55,6 +55,34 @@ class Rules(unittest.TestCase):
         self.refused("Pattern {\n  %s\n  IsBlue(x);\n  replace root with x;\n}\n" % KEEP, "3:3:",
                      "undefined reference to `IsBlue`")
 
+    def test_definition_files(self):
+        # Operators are known without them; the constraints that they would declare are not.
+        self.refused('#include "TkOps.td"\n', "1:10:", "unable to open include file `TkOps.td`")
+        self.refused("Pattern {\n  let root = op<tk.neg>(x: [Value, AnyRankedTensor]);\n  replace root with x;\n}\n",
+                     "2:36:", "unknown reference to constraint `AnyRankedTensor`")
+
+    def test_results_by_name(self):
+        self.refused("Pattern {\n  let inner = op<tk.add>(x: Value, y: Value);\n  let root = op<tk.neg>(inner.result);\n"
+                     "  replace root with x;\n}\n", "3:25:", "invalid member access `result`")
+
+    def test_arguments_of_another_kind(self):
+        for call, cause in [('IsFloat(attr<"1.0 : f32">)', "expected type of `Value`"),
+                            ("IsFloat(x, x)", "expected 1, but got 2"), ("IsSplat(x, x)", "expected type of `Attr`")]:
+            self.refused("Pattern {\n  %s\n  %s;\n  replace root with x;\n}\n" % (KEEP, call), "3:", cause)
+        self.refused("Pattern {\n  let root = op<tk.neg>(x: Value) -> (t: Type);\n  replace root with Splat(x, t);\n}\n",
+                     "3:30:", "expected type of `Attr`")
+
+    def test_operator_beside_the_root(self):
+        self.refused("Pattern {\n  let other = op<tk.add>(x: Value, y: Value);\n  let root = op<tk.neg>(z: Value);\n"
+                     "  replace root with z;\n}\n", "2:15:", "expected a bindable user")
+
+    def test_no_replacement(self):
+        self.refused("Pattern {\n  %s\n}\n" % KEEP, "1:1:", "terminate with an operation rewrite statement")
+
+    def test_attribute_of_the_dialect(self):
+        self.refused('Pattern {\n  %s\n  replace root with op<tk.reduce>(x) {kind = attr<"#tk.reduce_kind<sum>">};\n}\n'
+                     % KEEP, "3:51:", "cannot spell attributes of a dialect", "{kind = k: Attr}")
+
     def test_missing_include(self):
         self.refused('#include "nowhere.pdll"\n', "1:10:", "unable to open include file `nowhere.pdll`")
 
@@ -101,10 +129,42 @@ class Rules(unittest.TestCase):
         self.refused('Constraint F32Attr(a: Attr) [{ return isF32(a); }];\nPattern {\n'
                      "  let root = op<tk.concat>(x: Value, y: Value) {axis = a: F32Attr};\n  replace root with x;\n}\n",
                      "3:", "there is no constraint 'F32Attr'")
+        self.refused("Constraint AnyRankedTensor(v: Value);\nPattern {\n"
+                     "  let root = op<tk.neg>(x: [Value, AnyRankedTensor]);\n  replace root with x;\n}\n",
+                     "3:36:", "there is no constraint 'AnyRankedTensor'")
 
     def test_inline_code(self):
         self.refused("Constraint Any(v: Value) [{ return success(); }];\nPattern {\n  %s\n  Any(x);\n"
                      "  replace root with x;\n}\n" % KEEP, "4:3:", "no C++ code")
+        self.refused("Rewrite Same(v: Value) -> Value [{ return v; }];\nPattern {\n  %s\n"
+                     "  replace root with Same(x);\n}\n" % KEEP, "4:21:", "no C++ code")
+
+    def test_lists_where_one_value_is_meant(self):
+        self.refused("Pattern {\n  let root = op<tk.concat>(xs: ValueRange);\n  IsFloat(xs);\n  replace root with xs;\n}\n",
+                     "3:3:", "'IsFloat' is not called as the prelude declares it")
+        self.refused("Pattern {\n  let root = op<tk.concat>(xs: ValueRange, ys: ValueRange);\n  replace root with xs;\n}\n",
+                     "2:14:", "more than one list among the operands of 'tk.concat'")
+
+    def test_result_count(self):
+        self.refused("Pattern {\n  let inner = op<tk.add>(x: Value, y: Value);\n  let root = op<tk.neg>(inner.1);\n"
+                     "  replace root with x;\n}\n", "3:25:", "operator 'tk.add' has no result 1")
+        self.refused("Pattern {\n  let root = op<tk.neg>(x: Value) -> (t: Type, u: Type);\n  replace root with x;\n}\n",
+                     "2:14:", "operator 'tk.neg' has 1 result, not 2")
+        self.refused("Pattern {\n  let root = op<tk.neg>(x: Value) -> ();\n  replace root with x;\n}\n", "2:14:",
+                     "operator 'tk.neg' has results")
+        self.refused("Pattern {\n  %s\n  replace root with (x, x);\n}\n" % KEEP, "3:3:", "2 values replace 1")
+
+    def test_attribute_that_the_replacement_makes_up(self):
+        self.refused('Pattern {\n  %s\n  replace root with op<tk.neg>(x) {color = attr<"1 : i64">};\n}\n' % KEEP,
+                     "3:21:", "operator 'tk.neg' has no attribute 'color'")
+
+    def test_replaced_twice(self):
+        self.refused("Pattern {\n  %s\n  rewrite root with { replace root with x; replace root with x; };\n}\n" % KEEP,
+                     "3:44:", "replaced twice")
+
+    def test_negated_statement(self):
+        self.refused("Pattern {\n  %s\n  not Tolerance(attr<\"0.1 : f64\">);\n  replace root with x;\n}\n" % KEEP,
+                     "3:7:", "'not Tolerance' means nothing")
 
     def test_declaring_again(self):
         self.refused("Constraint IsFloat(op: Op);\n", "1:12:", "`IsFloat` has already been defined")
@@ -112,6 +172,9 @@ class Rules(unittest.TestCase):
 
     def test_erase(self):
         self.refused("Pattern {\n  %s\n  erase root;\n}\n" % KEEP, "3:3:", "'erase' would leave the users")
+        self.refused("Pattern {\n  let inner = op<tk.add>(x: Value, y: Value);\n  let root = op<tk.neg>(inner);\n"
+                     "  rewrite root with { replace root with x; erase inner; };\n}\n", "4:44:",
+                     "'erase' would leave the users")
 
     def test_replacing_another_than_the_root(self):
         self.refused("Pattern {\n  let inner = op<tk.add>(x: Value, y: Value);\n  let root = op<tk.neg>(inner);\n"
@@ -160,6 +223,12 @@ class Rules(unittest.TestCase):
                      "1:1:", "rule 'Swap'", "seems to undo itself")
         self.refused("Pattern Grow {\n  %s\n  replace root with op<tk.neg>(op<tk.neg>(op<tk.neg>(x)));\n}\n" % KEEP,
                      "1:1:", "seems to undo itself")
+
+    def test_two_rules_that_undo_each_other(self):
+        self.refused('Pattern There {\n  %s\n  replace root with op<tk.mul>(x, Splat(x, attr<"-1.0 : f64">));\n}\n'
+                     "Pattern Back {\n  let root = op<tk.mul>(x: Value, m: Value);\n"
+                     '  IsSplat(m, attr<"-1.0 : f64">);\n  SameType(x, root);\n  replace root with op<tk.neg>(x);\n}\n'
+                     % KEEP, "1:1:", "rule 'There'", "or another rule")
 
     def test_missing_attribute(self):
         self.refused("Pattern {\n  let root = op<tk.concat>(x: Value, y: Value);\n"

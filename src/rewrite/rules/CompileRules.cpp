@@ -68,17 +68,24 @@ static bool run(StringRef program, ArrayRef<StringRef> arguments, StringRef erro
 }
 
 /// mlir-pdll reports a malformed attr<"..."> or type<"..."> at a place inside the literal, and goes on; here
-/// as the place of the literal in `source`. Empty where `line` is no such report.
-static std::string placeOfLiteral(StringRef line, StringRef path, StringRef source) {
+/// as the place of the literal in `source`. What it finds wrong with a pattern as a whole it reports at
+/// loc("FILE":LINE:COLUMN). Empty where `line` is no such report.
+static std::string placeOfLocation(StringRef line, StringRef path, StringRef source) {
   if (!line.consume_front("loc(\""))
     return "";
   auto [literal, rest] = line.split("\":");
+  auto [position, cause] = rest.split("): error: ");
+  if (literal.ends_with(".pdll"))
+    return (literal + ":" + position + ": error: " + cause).str();
+  if (cause.contains("unregistered dialect"))
+    cause = "rules cannot spell attributes of a dialect; take it from an operator that the pattern matches, "
+            "as in {kind = k: Attr}";
   size_t at = source.find(("<\"" + literal + "\">").str());
   StringRef before = source.take_front(at == StringRef::npos ? 0 : at);
   std::string place = path.str();
   if (at != StringRef::npos)
     place += ":" + utostr(before.count('\n') + 1) + ":" + utostr(at - (before.rfind('\n') + 1) + 2);
-  return place + ": error: in \"" + literal.str() + "\": " + rest.split("error: ").second.str();
+  return place + ": error: in \"" + literal.str() + "\": " + cause.str();
 }
 
 /// The first error among what mlir-pdll printed, as "FILE:LINE:COLUMN: cause"; empty if there is none.
@@ -86,8 +93,8 @@ static std::string firstError(StringRef output, StringRef path, StringRef source
   SmallVector<StringRef> lines;
   output.split(lines, '\n');
   for (StringRef line : lines) {
-    std::string literal = placeOfLiteral(line, path, source);
-    auto [place, cause] = (literal.empty() ? line : StringRef(literal)).split(": error: ");
+    std::string located = placeOfLocation(line, path, source);
+    auto [place, cause] = (located.empty() ? line : StringRef(located)).split(": error: ");
     if (!cause.empty())
       return (place + ": " + cause).str();
   }

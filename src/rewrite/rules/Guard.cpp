@@ -66,7 +66,7 @@ static llvm::Error checkCount(pdl::OperationOp op, llvm::StringRef what, std::op
     unknown += !count;
   }
   if (unknown > 1)
-    return ruleError(op.getLoc(), "more than one list among the " + what + " of '" + *op.getOpName() + "'");
+    return ruleError(op.getLoc(), "more than one list among the " + what + "s of '" + *op.getOpName() + "'");
   if (expected && (unknown ? atLeast > *expected : atLeast != *expected))
     return ruleError(op.getLoc(), "operator '" + *op.getOpName() + "' has " + llvm::Twine(*expected) + " " +
                                       what + (*expected == 1 ? "" : "s") + ", not " + llvm::Twine(atLeast));
