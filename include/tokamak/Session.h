@@ -125,6 +125,9 @@ struct SessionOptions {
   bool profile = false;           ///< measure kernels, see Session::kernelTimes
   std::vector<std::string> rules; ///< files (docs/rules.md), or names of shipped ones; with Fusion::Full
   bool trustRules = false;        ///< do not compare rules with the reference evaluator
+  /// Convolutions are plain sums of products: none by minimal filtering (Winograd), which is faster and
+  /// rounds otherwise, and lets a NaN or an infinity reach up to three rows and columns of results further.
+  bool exact = false;
   /// Names of rewrites to apply wherever they are legal, whatever they cost; some of them hold for finite
   /// values only (docs/rewrite-search.md). Fusion::Full.
   std::vector<std::string> forcedRewrites;

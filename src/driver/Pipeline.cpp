@@ -79,6 +79,7 @@ static llvm::Error runPasses(PartitionedModel &result, const CompileOptions &opt
   passes.disabledPasses = options.disabledPasses;
   passes.rules = options.rules;
   passes.trustRules = options.trustRules;
+  passes.exact = options.exact;
   passes.forcedRewrites = options.forcedRewrites;
   passes.target = result.target;
   passes.threads = options.threads;

@@ -22,6 +22,7 @@ struct CompileOptions {
   std::vector<std::string> disabledPasses;
   std::vector<std::string> rules; ///< see SessionOptions
   bool trustRules = false;
+  bool exact = false;                      ///< see SessionOptions
   std::vector<std::string> forcedRewrites; ///< see SessionOptions
   int64_t fuel = -1;                       ///< rewrites and fusions applied at most; -1: all
   bool printAfterChange = false;

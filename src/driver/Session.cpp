@@ -121,6 +121,7 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(const ConcreteSh
   compile.targetDescription = options.targetDescription;
   compile.rules = options.rules;
   compile.trustRules = options.trustRules;
+  compile.exact = options.exact;
   compile.forcedRewrites = options.forcedRewrites;
   compile.disabledPasses = options.disabledPasses;
   compile.fuel = options.fuel;

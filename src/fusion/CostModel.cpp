@@ -156,7 +156,9 @@ private:
     codegen::AnchorEstimate estimate = codegen::estimateAnchor(work.op, work.constantWeight, target);
     auto flops =
         static_cast<double>(std::max<int64_t>(llvm::cast<tk::TrafficInterface>(work.op).getFlops(), 0));
-    const double share = shareOf(estimate.family, target.efficiency) * estimate.filled;
+    double share = shareOf(estimate.family, target.efficiency) * estimate.filled;
+    if (!work.chained && !hasPrologue)
+      share *= estimate.filteringGain;
     const double registers = registersOf(work.op->getResult(0));
     double anchor = 0;
     switch (estimate.family) {

@@ -100,7 +100,8 @@ private:
       if (part->isTiled() && part->kind != together.kind)
         return {part == &consumer ? Reason::AnchorInput : Reason::CannotEmit,
                 "the " + part->kind + " would not stay register-tiled"};
-    if (together.scratchBytes > std::max(producer.scratchBytes, consumer.scratchBytes))
+    if (together.scratchBytes > std::max(producer.scratchBytes, consumer.scratchBytes) ||
+        (together.computesInput && !producer.computesInput && !consumer.computesInput))
       return {Reason::AnchorInput, ""}; // a prologue is the business of recompute-producers
     if (together.isTiled())
       return {};

@@ -74,6 +74,9 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createFoldConstantsPass(state));
     add(createEliminateDeadCodePass(state));
   }
+  // How convolutions are computed, in every mode: what fusion gains is told from kernels of the same kind.
+  if (!options.exact)
+    add(createChooseWinogradPass(state));
   // Groups: each operator alone, or by the published baseline, ...
   add(fuses ? createPartitionDominatorPass(state) : createPartitionNonePass(state));
   // ... which `full` goes beyond: reductions share a kernel with what surrounds them.
@@ -195,6 +198,7 @@ struct TextOptions : PassPipelineOptions<TextOptions> {
                        llvm::cl::init(-1)};
   ListOption<std::string> disable{*this, "disable", llvm::cl::desc("passes to leave out")};
   ListOption<std::string> force{*this, "force-rewrite", llvm::cl::desc("as of the command")};
+  Option<bool> exact{*this, "exact", llvm::cl::desc("as of the command"), llvm::cl::init(false)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("that run the program; 0: one a core"),
                           llvm::cl::init(0)};
   Option<std::string> targetCpu{*this, "target-cpu", llvm::cl::desc("as of the command"),
@@ -220,6 +224,7 @@ void tokamak::registerAllPasses() {
         pipeline.fusion = options.fusion;
         pipeline.disabledPasses = {options.disable.begin(), options.disable.end()};
         pipeline.threads = options.threads;
+        pipeline.exact = options.exact;
         pipeline.forcedRewrites = {options.force.begin(), options.force.end()};
         auto state = std::make_shared<PassState>();
         state->target = std::move(*target);

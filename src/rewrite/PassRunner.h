@@ -25,6 +25,7 @@ struct PipelineOptions {
   /// Files of rewrite rules, or names of shipped ones, to be applied in order (`--rules`); `full` only.
   std::vector<std::string> rules;
   bool trustRules = false; ///< do not compare them with the evaluator
+  bool exact = false;      ///< no arithmetic that rounds otherwise than sums of products: no choose-winograd
   /// Rewrites to apply wherever they are legal, whatever they cost (`--force-rewrite`), before the search for
   /// those that pay; without any there is no search. `full` only.
   std::vector<std::string> forcedRewrites;

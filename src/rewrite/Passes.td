@@ -105,6 +105,9 @@ def PartitionNone : Tk_Pass<"partition-none", "PartitionNone"> {
 def PartitionDominator : Tk_Pass<"partition-dominator", "PartitionDominator"> {
   let summary = "Groups operators by the post-dominator tree, as the published baseline does (--fusion dominator).";
 }
+def ChooseWinograd : Tk_Pass<"choose-winograd", "ChooseWinograd"> {
+  let summary = "Marks convolutions of 3x3 taps that take less time by minimal filtering; not with --exact.";
+}
 def MergeRows : Tk_Pass<"merge-rows", "MergeRows"> {
   let summary = "Merges groups around reductions that still run row by row (--fusion full).";
 }

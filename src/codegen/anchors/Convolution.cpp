@@ -3,6 +3,7 @@
 #include "codegen/anchors/DenseConvolution.h"
 #include "codegen/anchors/NarrowGroupConvolution.h"
 #include "codegen/anchors/RowMajorDepthwise.h"
+#include "codegen/anchors/WinogradConvolution.h"
 #include "ir/Tk.h"
 
 using namespace mlir;
@@ -11,6 +12,12 @@ namespace tokamak::codegen {
 
 llvm::Expected<std::unique_ptr<ConvolutionPlan>> ConvolutionPlan::create(const ConvolutionShape &shape,
                                                                          const TargetDescription &target) {
+  if (shape.winograd != 0) {
+    auto plan = createWinogradConvolution(shape, shape.winograd, target);
+    if (plan)
+      return plan;
+    llvm::consumeError(plan.takeError());
+  }
   int64_t outputs = shape.outChannelsPerGroup(), lanes = target.lanes();
   bool fillsVectors = outputs == lanes && (shape.inputBlock == 0 || shape.inChannelsPerGroup() % lanes == 0);
   bool hasNarrowGroups = shape.group > 1 && outputs <= lanes && !fillsVectors;
@@ -69,8 +76,12 @@ static llvm::Expected<ConvolutionShape> weightedShape(Op op, const std::optional
 
 llvm::Expected<ConvolutionShape> ConvolutionPlan::describe(Operation *op, const std::optional<Layout> &layout,
                                                            const TargetDescription &target) {
-  if (auto convolution = llvm::dyn_cast<tk::ConvOp>(op))
-    return weightedShape(convolution, layout, target);
+  if (auto convolution = llvm::dyn_cast<tk::ConvOp>(op)) {
+    llvm::Expected<ConvolutionShape> shape = weightedShape(convolution, layout, target);
+    if (shape)
+      shape->winograd = static_cast<int64_t>(convolution.getWinograd().value_or(0));
+    return shape;
+  }
   if (auto transposed = llvm::dyn_cast<tk::ConvTransposeOp>(op)) {
     llvm::Expected<ConvolutionShape> shape = weightedShape(transposed, layout, target);
     if (shape)

@@ -14,8 +14,8 @@ namespace {
 
 using Values = LoopBuilder::Values;
 
-/// So that a few threads can share them.
-constexpr int64_t kEnoughTasks = 8;
+/// Cycles for one point of a tile and one block of channels, of transforming inputs.
+constexpr double cyclesPerInputPoint = 2.5;
 /// Output channels of a task, at least, where its inputs are transformed for it alone.
 constexpr int64_t kMinChannels = 64;
 
@@ -36,6 +36,9 @@ public:
 
 private:
   friend class TileEmitter;
+  /// Cuts the work into tasks, enough for all threads: by tiles, of which each task reads the weights again,
+  /// and by output channels, for which each transforms the inputs again; whichever takes less time.
+  void shareOut(int64_t mostProducts, const TargetDescription &target);
   int64_t points() const { return side * side; }
   int64_t tilesPerImage() const { return tileRows * tileColumns; }
   int64_t tileCount() const { return shape.batch * tilesPerImage(); }
@@ -73,17 +76,38 @@ WinogradConvolution::WinogradConvolution(const ConvolutionShape &shape, int64_t 
       balancedTile(std::max<int64_t>(tileCount(), 1), maxPositions(tileVectors, target), products, larger);
   // The transformed inputs are read for every group of output channels.
   const int64_t bytesPerProduct = 4 * points() * inBlocks * productRows * lanes;
-  productsPerBlock = std::clamp<int64_t>(target.l2Bytes / 2 / std::max<int64_t>(bytesPerProduct, 1), 1,
-                                         std::max<int64_t>(1, products));
-  while (productsPerBlock > 1 && tileBlocks() < kEnoughTasks)
-    --productsPerBlock;
-  while (taskCount() < kEnoughTasks && groups() * tileVectors * lanes >= 2 * kMinChannels * splits)
-    splits *= 2;
+  shareOut(std::clamp<int64_t>(target.l2Bytes / 2 / std::max<int64_t>(bytesPerProduct, 1), 1,
+                               std::max<int64_t>(1, products)),
+           target);
   tilePitch = tilesPerBlock() | 1;
   productsAt = points() * pointStride();
   halfAt = productsAt + points() * tilesPerBlock() * tileVectors * lanes;
   patchAt = halfAt + points() * lanes;
   scratchSize = patchAt + points() * lanes;
+}
+
+void WinogradConvolution::shareOut(int64_t mostProducts, const TargetDescription &target) {
+  const int64_t enoughTasks = std::min<int64_t>(8, 2 * target.cores);
+  const double weightSeconds = static_cast<double>(4 * groups() * points() * panelSize()) /
+                               target.bandwidth[static_cast<size_t>(MemoryLevel::L3)];
+  const double transformSeconds =
+      cyclesPerInputPoint * static_cast<double>(points() * inBlocks * tileCount()) / target.clockHz;
+  double least = 0;
+  bool hasEnough = false;
+  int64_t bestProducts = 0, bestSplits = 1;
+  for (splits = 1; splits == 1 || groups() * tileVectors * lanes >= kMinChannels * splits; splits *= 2) {
+    productsPerBlock = mostProducts;
+    while (productsPerBlock > 1 && taskCount() < enoughTasks)
+      --productsPerBlock;
+    const double seconds =
+        static_cast<double>(tileBlocks()) * weightSeconds + static_cast<double>(splits) * transformSeconds;
+    const bool isEnough = taskCount() >= enoughTasks;
+    if (bestProducts == 0 || (isEnough && seconds < least) || !hasEnough) {
+      bestProducts = productsPerBlock, bestSplits = splits, least = seconds;
+      hasEnough = isEnough;
+    }
+  }
+  productsPerBlock = bestProducts, splits = bestSplits;
 }
 
 Tensor WinogradConvolution::pack(const Tensor &weight) const {

@@ -10,7 +10,7 @@ namespace tokamak::codegen {
 /// products instead of 9 outputs^2. A task transforms the inputs of some tiles into scratch, multiplies them
 /// by the filters that were transformed when compiling, one matrix product for each of the factors, and
 /// transforms back; everything between stays in the second cache level. A NaN or an infinity spreads over its
-/// tile. `anchor_bench` measures it; no pass chooses it yet.
+/// tile. See docs/winograd.md.
 llvm::Expected<std::unique_ptr<ConvolutionPlan>>
 createWinogradConvolution(const ConvolutionShape &shape, int64_t outputs, const TargetDescription &target);
 

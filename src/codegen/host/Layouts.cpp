@@ -76,6 +76,18 @@ bool writesBlocks(tk::FusionOp group, Value result, llvm::function_ref<Layout(Va
   return found;
 }
 
+/// A convolution by minimal filtering reads it, which finds its input in blocks or goes another way.
+bool isFiltered(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    auto group = cast<tk::FusionOp>(use.getOwner());
+    BlockArgument inside = group.getBody().front().getArgument(use.getOperandNumber());
+    return llvm::any_of(inside.getUses(), [](OpOperand &read) {
+      auto conv = dyn_cast<tk::ConvOp>(read.getOwner());
+      return conv && conv.getWinograd() && read.getOperandNumber() == 0;
+    });
+  });
+}
+
 } // namespace
 
 void LayoutAssignment::assign(tk::FusionOp group, const llvm::DenseSet<Value> &onTheWayOut,
@@ -92,7 +104,7 @@ void LayoutAssignment::assign(tk::FusionOp group, const llvm::DenseSet<Value> &o
       return layoutOf(input).isBlocked() && other.size() == shape.size() && other[0] == shape[0];
     });
     bool anchored = writesBlocks(group, result, [&](Value v) { return layoutOf(v); }, target);
-    if (anchored || (follows && !movesChannels))
+    if (anchored || (follows && !movesChannels) || isFiltered(result))
       layouts[result] = Layout{target.lanes()};
   }
 }

@@ -1,6 +1,8 @@
 //===- AnchorEstimate.cpp - what kernel an anchor gets -------------------------------------------===//
 #include "codegen/kernel/AnchorEstimate.h"
+#include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/RegisterTile.h"
+#include "codegen/anchors/WinogradChoice.h"
 #include "ir/Tk.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
@@ -41,6 +43,19 @@ void fill(AnchorEstimate &estimate, const TileProblem &problem, int64_t used,
                     static_cast<double>(problem.vectors * target.lanes());
 }
 
+double filteringGain(Operation *op, const TargetDescription &target) {
+  auto conv = dyn_cast<tk::ConvOp>(op);
+  if (!conv || !conv.getWinograd())
+    return 1;
+  auto shape = ConvolutionPlan::describe(op, Layout{.block = target.lanes()}, target);
+  if (!shape) {
+    llvm::consumeError(shape.takeError());
+    return 1;
+  }
+  return modelledSeconds(*shape, 0, WeightSource::Cache, target) /
+         modelledSeconds(*shape, shape->winograd, WeightSource::Cache, target);
+}
+
 template <typename Op>
 AnchorEstimate convolution(Op op, bool constantWeight, const TargetDescription &target) {
   AnchorEstimate estimate;
@@ -70,6 +85,7 @@ AnchorEstimate convolution(Op op, bool constantWeight, const TargetDescription &
   problem.vectors = vectors;
   problem.vectorsMustDivide = group > 1;
   fill(estimate, problem, perGroup, target);
+  estimate.filteringGain = filteringGain(op, target);
   estimate.tasks = tasksOf(result.getDimSize(0) * group * ceilDiv(vectors, 2), flopsOf(op), rows);
   return estimate;
 }

@@ -19,6 +19,9 @@ struct AnchorEstimate {
   AnchorFamily family = AnchorFamily::Loops;
   /// The share of the multiply-adds issued that count: full lanes, full tiles, enough of them in flight.
   double filled = 1;
+  /// How many times less time the sums take by minimal filtering, where the operator is marked for it.
+  /// Kernels that compute bands of rows, or their input, do not go that way.
+  double filteringGain = 1;
   int64_t accumulators = 1; ///< registers that the epilogue finds live
   int64_t tasks = 1;        ///< for threads to share
   // The first operand is read once for each tile of the vector axis, the second once for each tile of

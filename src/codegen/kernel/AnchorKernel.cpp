@@ -51,6 +51,7 @@ static std::optional<KernelStrategy> planConvolution(KernelBody &body, Operation
   strategy.scratchBytes = shared->scratchBytes();
   strategy.packing.resize(*operands.weight + 1);
   strategy.packing[*operands.weight] = [shared](const Tensor &weight) { return shared->pack(weight); };
+  strategy.computesInput = !operands.input;
   strategy.repeats = shared->inputRepeats();
   ConvolutionInput input;
   if (!operands.input) {

@@ -38,9 +38,10 @@ struct KernelStrategy {
   std::string kind;
   int64_t tasks = 0;
   int64_t scratchBytes = 0;
-  int64_t nests = 1;   ///< loop nests that compute what they share each for themselves
-  double accesses = 0; ///< vectors loaded and stored, as far as the strategy knows
-  double repeats = 1;  ///< how often an element of an operand that the anchor has computed is, on average
+  int64_t nests = 1;          ///< loop nests that compute what they share each for themselves
+  double accesses = 0;        ///< vectors loaded and stored, as far as the strategy knows
+  bool computesInput = false; ///< see KernelEstimate
+  double repeats = 1; ///< how often an element of an operand that the anchor has computed is, on average
   std::vector<ChainedAnchor> anchors; ///< where there are several, in block order
   std::function<void(KernelContext &)> emit;
   std::vector<std::function<Tensor(const Tensor &)>> packing; ///< as in EmittedKernel; may be shorter

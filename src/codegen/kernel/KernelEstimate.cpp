@@ -61,6 +61,7 @@ KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &targe
   estimate.scratchBytes = strategy->scratchBytes;
   estimate.nests = strategy->nests;
   estimate.accesses = strategy->accesses;
+  estimate.computesInput = strategy->computesInput;
   estimate.repeats = strategy->repeats;
   estimate.anchors = strategy->anchors;
   return estimate;

@@ -29,6 +29,7 @@ struct KernelEstimate {
   /// Vectors loaded and stored, irregular ones counted by lane: by kernels of kinds "pointwise" and
   /// "reduction", and for the operands that an anchor has computed.
   double accesses = 0;
+  bool computesInput = false; ///< of a convolution: its tasks compute what they read
   /// How often an element of an operand that an anchor has computed in its tasks is, on average.
   double repeats = 1;
   /// Where several anchors compute each other's operands: all of them, in block order.

@@ -63,6 +63,7 @@ static Result<LoadedModel> load(const ModelOptions &options, const std::vector<s
   compile.targetDescription = options.targetDescription;
   compile.rules = options.rules;
   compile.trustRules = options.trustRules;
+  compile.exact = options.exact;
   compile.forcedRewrites = options.forcedRewrites;
   compile.disabledPasses = options.disabledPasses;
   compile.fuel = options.fuel;

@@ -78,6 +78,9 @@ void ModelOptions::addTo(CLI::App &command) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--trust-rules", trustRules, "Do not compare rules with the reference evaluator first");
+  command.add_flag("--exact", exact,
+                   "Convolutions are plain sums of products: none by minimal filtering (Winograd), whose "
+                   "results round otherwise");
   command
       .add_option(
           "--force-rewrite", forcedRewrites,
@@ -126,6 +129,7 @@ SessionOptions ModelOptions::sessionOptions() const {
   options.targetDescription = targetDescription;
   options.rules = rules;
   options.trustRules = trustRules;
+  options.exact = exact;
   options.forcedRewrites = forcedRewrites;
   options.disabledPasses = disabledPasses;
   options.fuel = fuel;

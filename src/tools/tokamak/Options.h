@@ -14,6 +14,7 @@ struct ModelOptions {
   std::string targetDescription;
   std::vector<std::string> rules;
   bool trustRules = false;
+  bool exact = false;
   std::vector<std::string> forcedRewrites;
   std::vector<std::string> disabledPasses;
   int64_t fuel = -1;

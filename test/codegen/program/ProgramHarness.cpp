@@ -32,12 +32,13 @@ llvm::Expected<std::unique_ptr<TestProgram>> TestProgram::compile(ModuleOp modul
   return compile(module, fusion, *target);
 }
 
-llvm::Expected<std::unique_ptr<TestProgram>> TestProgram::compile(ModuleOp module, FusionMode fusion,
-                                                                  const TargetDescription &target) {
+llvm::Expected<std::unique_ptr<TestProgram>>
+TestProgram::compile(ModuleOp module, FusionMode fusion, const TargetDescription &target, bool exact) {
   OwningOpRef<ModuleOp> partitioned = module.clone();
   PipelineOptions options;
   options.fusion = fusion;
   options.target = target;
+  options.exact = exact;
   // Dispatches that cost nothing: kernels run beside each other wherever they may.
   options.target->dispatchSeconds = 0;
   options.threads = 2;
@@ -155,7 +156,7 @@ std::string differenceFromReference(const ProgramCase &test) {
     return llvm::toString(target.takeError());
   if (test.dearCalls)
     makeCallsDear(*target);
-  auto compiled = TestProgram::compile(*module, test.fusion, *target);
+  auto compiled = TestProgram::compile(*module, test.fusion, *target, !test.filters);
   if (!compiled)
     return llvm::toString(compiled.takeError());
   if (test.kernels && (*compiled)->code().kernelCount != *test.kernels)

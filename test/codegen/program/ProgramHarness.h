@@ -20,11 +20,12 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 /// A module (one func.func @main of tk operators, before partitioning) as code in memory.
 class TestProgram {
 public:
-  /// Partitions and compiles a copy of `module`; compiles it as it is where it holds groups already.
+  /// Partitions and compiles a copy of `module`; compiles it as it is where it holds groups already. `exact`:
+  /// see PipelineOptions.
   static llvm::Expected<std::unique_ptr<TestProgram>> compile(mlir::ModuleOp module, FusionMode fusion,
                                                               llvm::StringRef cpu);
-  static llvm::Expected<std::unique_ptr<TestProgram>> compile(mlir::ModuleOp module, FusionMode fusion,
-                                                              const TargetDescription &target);
+  static llvm::Expected<std::unique_ptr<TestProgram>>
+  compile(mlir::ModuleOp module, FusionMode fusion, const TargetDescription &target, bool exact = true);
   ~TestProgram();
 
   /// One run, on the threads of `pool` (null: the caller's). Every buffer has a guard page on the side
@@ -57,6 +58,7 @@ struct ProgramCase {
   std::string cpu = "native";
   FusionMode fusion = FusionMode::Dominator;
   bool dearCalls = false;             ///< see makeCallsDear
+  bool filters = false;               ///< convolutions may go by minimal filtering
   std::optional<size_t> kernels = {}; ///< that the program must have
   uint64_t seed = 1;
   std::vector<Tensor> inputs = {}; ///< empty: random

@@ -1,0 +1,67 @@
+//===- ChooseWinograd.cpp - convolutions that are computed by minimal filtering --------===//
+// A convolution of 3x3 taps without stride takes 2.25 or 4 times fewer multiplications by F(2x2, 3x3) or
+// F(4x4, 3x3), but transforms of its input and result, and weights of 1.8 or 4 times the size. Which way it
+// goes is noted at the operator; a kernel that cannot go that way, a band of a chain say, computes plain
+// sums.
+//
+// Contract: reassociating. The error of F(2x2) is below that of the plain sum, that of F(4x4) about twice as
+// large. A NaN or an infinity in the input reaches all results of the tiles that read it.
+#include "codegen/anchors/Convolution.h"
+#include "codegen/anchors/WinogradChoice.h"
+#include "codegen/anchors/WinogradConvolution.h"
+#include "rewrite/Passes.h"
+
+namespace tokamak {
+#define GEN_PASS_DEF_CHOOSEWINOGRAD
+#include "rewrite/Passes.h.inc"
+} // namespace tokamak
+
+using namespace mlir;
+using namespace tokamak;
+using codegen::ConvolutionShape;
+
+namespace {
+
+struct ChooseWinograd : tokamak::impl::ChooseWinogradBase<ChooseWinograd> {
+  explicit ChooseWinograd(PassStatePtr state) : state(std::move(state)) {}
+
+  void runOnOperation() override {
+    llvm::SmallVector<tk::ConvOp> convolutions;
+    int64_t weightBytes = 0;
+    getOperation().walk([&](tk::ConvOp conv) {
+      std::optional<Tensor> weight = tk::constantValue(conv.getWeight());
+      if (!weight)
+        return;
+      weightBytes += static_cast<int64_t>(weight->byteCount());
+      convolutions.push_back(conv);
+    });
+    // All of them are read in every run.
+    const auto source =
+        weightBytes <= state->target.l3Bytes ? codegen::WeightSource::Cache : codegen::WeightSource::Memory;
+    for (tk::ConvOp conv : convolutions)
+      choose(conv, source);
+  }
+
+private:
+  void choose(tk::ConvOp conv, codegen::WeightSource source) {
+    const TargetDescription &target = state->target;
+    auto shape = codegen::ConvolutionPlan::describe(conv, codegen::Layout{.block = target.lanes()}, target);
+    if (!shape)
+      return llvm::consumeError(shape.takeError());
+    // Whether there is such a plan at all.
+    auto plan = codegen::createWinogradConvolution(*shape, 2, target);
+    if (!plan)
+      return llvm::consumeError(plan.takeError());
+    const int64_t outputs = codegen::chooseWinograd(*shape, source, target);
+    if (outputs != 0 && state->fuel.take(getArgument(), conv.getLoc()))
+      conv.setWinograd(outputs);
+  }
+
+  PassStatePtr state;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tokamak::createChooseWinogradPass(PassStatePtr state) {
+  return std::make_unique<ChooseWinograd>(orFresh(std::move(state)));
+}
