@@ -9,6 +9,7 @@
 #include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/WinogradChoice.h"
 #include "codegen/anchors/WinogradConvolution.h"
+#include "codegen/host/Layouts.h"
 #include "rewrite/Passes.h"
 
 namespace tokamak {
@@ -45,6 +46,9 @@ struct ChooseWinograd : tokamak::impl::ChooseWinogradBase<ChooseWinograd> {
 private:
   void choose(tk::ConvOp conv, codegen::WeightSource source) {
     const TargetDescription &target = state->target;
+    // It will lie in rows.
+    if (codegen::joinsWithinBlocks(conv.getInput().getDefiningOp(), target.lanes()))
+      return;
     auto shape = codegen::ConvolutionPlan::describe(conv, codegen::Layout{.block = target.lanes()}, target);
     if (!shape)
       return llvm::consumeError(shape.takeError());

@@ -39,6 +39,19 @@ func.func @few_channels(%x: tensor<1x3x56x56xf32>) -> tensor<1x8x56x56xf32> {
 
 // -----
 
+// Blocks that hold channels of two parts would be put together one by one.
+// CHECK-LABEL: func.func @parts_within_a_block
+// CHECK-NOT: winograd
+// CHECK: return
+func.func @parts_within_a_block(%x: tensor<1x24x56x56xf32>, %y: tensor<1x40x56x56xf32>) -> tensor<1x64x56x56xf32> {
+  %w = tk.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %c = tk.concat %x, %y {axis = 1 : i64} : (tensor<1x24x56x56xf32>, tensor<1x40x56x56xf32>) -> tensor<1x64x56x56xf32>
+  %0 = tk.conv %c, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x64x56x56xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x56x56xf32>
+  return %0 : tensor<1x64x56x56xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @never_strided
 // CHECK-NOT: winograd
 // CHECK: return

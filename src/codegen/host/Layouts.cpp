@@ -90,11 +90,21 @@ bool isFiltered(Value value) {
 
 } // namespace
 
+bool joinsWithinBlocks(Operation *op, int64_t lanes) {
+  auto concat = dyn_cast_or_null<tk::ConcatOp>(op);
+  if (!concat || concat.getAxis() != 1)
+    return false;
+  return llvm::any_of(concat.getInputs().drop_back(),
+                      [&](Value part) { return tk::tensorType(part).getDimSize(1) % lanes != 0; });
+}
+
 void LayoutAssignment::assign(tk::FusionOp group, const llvm::DenseSet<Value> &onTheWayOut,
                               const TargetDescription &target) {
-  bool movesChannels = false;
-  group.getBody().walk(
-      [&](Operation *op) { movesChannels |= isa<tk::TransposeOp, tk::ReshapeOp, tk::MatMulOp>(op); });
+  bool movesChannels = false, cutsBlocks = false;
+  group.getBody().walk([&](Operation *op) {
+    movesChannels |= isa<tk::TransposeOp, tk::ReshapeOp, tk::MatMulOp>(op);
+    cutsBlocks |= joinsWithinBlocks(op, target.lanes());
+  });
   for (Value result : group.getResults()) {
     if (!canBeBlocked(result, target) || onTheWayOut.contains(result))
       continue;
@@ -104,7 +114,7 @@ void LayoutAssignment::assign(tk::FusionOp group, const llvm::DenseSet<Value> &o
       return layoutOf(input).isBlocked() && other.size() == shape.size() && other[0] == shape[0];
     });
     bool anchored = writesBlocks(group, result, [&](Value v) { return layoutOf(v); }, target);
-    if (anchored || (follows && !movesChannels) || isFiltered(result))
+    if (anchored || (follows && !movesChannels) || (isFiltered(result) && !cutsBlocks))
       layouts[result] = Layout{target.lanes()};
   }
 }

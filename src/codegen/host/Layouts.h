@@ -8,6 +8,10 @@
 
 namespace tokamak::codegen {
 
+/// Whether `op` (or null) joins channels such that a block of `lanes` holds some of two parts: its elements
+/// are picked one by one then, while rows could be copied.
+bool joinsWithinBlocks(mlir::Operation *op, int64_t lanes);
+
 /// Layouts of the results of groups; everything else is row-major. Blocked is what a convolution writes and
 /// what follows it at the same shape, as long as only groups read it.
 class LayoutAssignment {
