@@ -8,8 +8,11 @@ namespace tokamak::driver {
 /// One kernel or library call.
 struct GroupReport {
   int64_t id = 0;
-  std::string kernel;             ///< "conv_add_relu"; equal groups share a name
-  std::string kind;               ///< the largest pattern kind in it
+  std::string kernel; ///< "conv_add_relu"; equal groups share a name
+  std::string kind;   ///< the largest pattern kind in it
+  /// Results of a tile along both axes where its convolution goes by minimal filtering (docs/winograd.md);
+  /// else 0.
+  int64_t winograd = 0;
   std::vector<std::string> nodes; ///< ONNX node names; behind them the If or Loop whose body it is in
   std::vector<std::string> inputs, outputs; ///< ONNX value names; weights are not listed
   analysis::Traffic traffic;

@@ -101,6 +101,12 @@ def convolutions_apart():
                     b"".join(weights(f"v{i}", (8, 8, 3, 3), seed=i) for i in range(1, 6)))
 
 
+def filtered(side):
+    """A convolution of 64 channels, 3x3 taps and `side` rows and columns of results."""
+    return model_of(graph_of([("Conv", ["x", "w"], ["y"], "only")], [("x", (1, 64, side + 2, side + 2))],
+                             [("y", (1, 64, side, side))]) + weights("w", (64, 64, 3, 3)))
+
+
 def chain(count):
     """Matrix products and additions behind one another."""
     nodes, last = [], "x"

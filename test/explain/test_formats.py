@@ -65,6 +65,14 @@ class Formats(Explain):
         self.assertNotRegex(text.replace("\n", ""), "[\x00-\x1f\x7f]")
         return re.findall(r"^ *(n\d+) \[", bare, re.M), re.findall(r"^ *(n\d+) -> (n\d+) \[", bare, re.M)
 
+    def test_minimal_filtering(self):
+        model = models.filtered(56)
+        for options, tiles in ((), 4), (("--exact",), 0):
+            group, = json.loads(self.explain(model, "json", *options))["groups"]
+            self.assertEqual(group["winograd"], tiles)
+            said = "by minimal filtering, tiles of 4x4 results" in self.explain(model, "text", *options)
+            self.assertEqual(said, tiles > 0)
+
     def test_data_is_that_of_json(self):
         for model in (models.branches(), models.odd_names()):
             self.assertEqual(self.page(model), json.loads(self.explain(model, "json")))

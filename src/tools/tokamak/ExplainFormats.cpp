@@ -96,6 +96,8 @@ std::string explanationText(const std::string &model, const std::string &fusion,
     text += fmt::format("        {} -> {}; reads {}, writes {}, weights {}\n", fmt::join(group.inputs, ", "),
                         fmt::join(group.outputs, ", "), bytesText(group.traffic.bytesRead),
                         bytesText(group.traffic.bytesWritten), bytesText(group.traffic.weightBytes));
+    if (group.winograd)
+      text += fmt::format("        by minimal filtering, tiles of {0}x{0} results\n", group.winograd);
     if (std::vector<int64_t> others = besides(group, explanation.groups); !others.empty())
       text += fmt::format("        in one wave with {}\n", fmt::join(others, ", "));
     text += fmt::format("        modelled {:.1f} us; {}; apart {}\n", group.cost.seconds() * 1e6,
@@ -200,6 +202,7 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                               {"kernel", group.kernel},
                               {"kind", group.kind},
                               {"wave", group.wave},
+                              {"winograd", group.winograd},
                               {"nodes", group.nodes},
                               {"inputs", group.inputs},
                               {"outputs", group.outputs},
