@@ -53,7 +53,7 @@ async function compare(testCase, words, threads, directory) {
 }
 
 function parse(words) {
-  const options = { fusion: 'dominator', threads: 2, names: [] };
+  const options = { fusion: 'full', threads: 2, names: [] };
   for (let i = 0; i < words.length; i++) {
     if (words[i] === '--fusion') options.fusion = words[++i];
     else if (words[i] === '--threads') options.threads = Number(words[++i]);
@@ -104,7 +104,10 @@ ${rows.join('\n')}
   process.exit(failed ? 1 : 0);
 }
 
-main().catch((error) => {
-  console.error(`check-models: ${error.message}`);
-  process.exit(1);
-});
+module.exports = { compare, TOLERANCE };
+if (require.main === module) {
+  main().catch((error) => {
+    console.error(`check-models: ${error.message}`);
+    process.exit(1);
+  });
+}
