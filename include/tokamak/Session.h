@@ -167,6 +167,13 @@ struct KernelTime {
   int64_t bytes = 0;      ///< read and written, weights included
 };
 
+/// One call of a kernel, or library function, on one thread.
+struct KernelCall {
+  size_t kernel = 0;          ///< index in what Session::kernelTimes returns
+  int thread = 0;             ///< counted from 0
+  double startUs = 0, us = 0; ///< since the first call began
+};
+
 struct NamedTensor {
   std::string name;
   HostTensor tensor;
@@ -209,6 +216,8 @@ public:
   /// unless the options ask for a profile.
   std::vector<KernelTime> kernelTimes() const;
   void resetKernelTimes();
+  /// The same, call by call, the first 65536 of them. Not while a run is under way.
+  std::vector<KernelCall> kernelCalls() const;
 
   /// Runs on inputs by name, and returns the outputs in the order of outputs().
   Result<std::vector<NamedTensor>> run(const std::vector<NamedTensor> &inputs);

@@ -12,8 +12,16 @@ static int64_t now() {
       .count();
 }
 static void addSince(Profile *profile, int64_t symbol, int64_t start) {
-  profile->add(static_cast<size_t>(symbol), now() - start);
+  profile->add(static_cast<size_t>(symbol), start, now());
 }
+
+static int threadNumber() {
+  static std::atomic<int> next = 0;
+  thread_local int number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+static constexpr size_t mostEvents = 1 << 16;
 
 Profile::Profile(llvm::ArrayRef<codegen::ProgramStep> steps) {
   llvm::StringSet<> seen;
@@ -24,11 +32,24 @@ Profile::Profile(llvm::ArrayRef<codegen::ProgramStep> steps) {
     isLibrary.push_back(step.kind == "library");
   }
   counters = std::make_unique<std::atomic<int64_t>[]>(names.size());
+  calls.resize(mostEvents);
+}
+
+void Profile::add(size_t symbol, int64_t start, int64_t end) {
+  counters[symbol].fetch_add(end - start, std::memory_order_relaxed);
+  const size_t place = called.fetch_add(1, std::memory_order_relaxed);
+  if (place < calls.size())
+    calls[place] = {symbol, threadNumber(), start, end};
+}
+
+llvm::ArrayRef<Profile::Event> Profile::events() const {
+  return llvm::ArrayRef(calls).take_front(std::min(called.load(), calls.size()));
 }
 
 void Profile::reset() {
   for (size_t i = 0; i < names.size(); ++i)
     counters[i].store(0, std::memory_order_relaxed);
+  called.store(0, std::memory_order_relaxed);
 }
 
 std::map<std::string, void *> Profile::functions() {

@@ -26,14 +26,24 @@ public:
   /// Addresses for the names in `stubs`.
   static std::map<std::string, void *> functions();
 
-  void add(size_t symbol, int64_t nanoseconds) {
-    counters[symbol].fetch_add(nanoseconds, std::memory_order_relaxed);
-  }
+  void add(size_t symbol, int64_t start, int64_t end);
+
+  /// One call on one thread; times of the steady clock.
+  struct Event {
+    size_t symbol;
+    int thread; ///< counted from 0, in the order in which threads called
+    int64_t start, end;
+  };
+  /// The calls since the last reset, in the order in which they ended; the first 2^16 of them. Not while one
+  /// runs.
+  llvm::ArrayRef<Event> events() const;
 
 private:
   std::vector<std::string> names;
   std::vector<bool> isLibrary;
   std::unique_ptr<std::atomic<int64_t>[]> counters;
+  std::vector<Event> calls;
+  std::atomic<size_t> called = 0;
 };
 
 } // namespace tokamak::driver

@@ -3,6 +3,7 @@
 #include "driver/Fault.h"
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace tokamak::driver {
 
@@ -107,6 +108,19 @@ std::vector<KernelTime> Program::kernelTimes() const {
     times.push_back(std::move(time));
   }
   return times;
+}
+
+std::vector<KernelCall> Program::kernelCalls() const {
+  std::vector<KernelCall> calls;
+  if (!profile)
+    return calls;
+  int64_t first = std::numeric_limits<int64_t>::max();
+  for (const Profile::Event &event : profile->events())
+    first = std::min(first, event.start);
+  for (const Profile::Event &event : profile->events())
+    calls.push_back({event.symbol, event.thread, static_cast<double>(event.start - first) / 1e3,
+                     static_cast<double>(event.end - event.start) / 1e3});
+  return calls;
 }
 
 void Program::resetKernelTimes() {

@@ -32,6 +32,7 @@ public:
   /// Time in each kernel since the last reset; empty without a profile.
   std::vector<KernelTime> kernelTimes() const;
   void resetKernelTimes();
+  std::vector<KernelCall> kernelCalls() const;
 
 private:
   Program() = default;

@@ -323,6 +323,11 @@ std::vector<KernelTime> Session::kernelTimes() const {
   return program ? program->kernelTimes() : std::vector<KernelTime>();
 }
 
+std::vector<KernelCall> Session::kernelCalls() const {
+  std::shared_ptr<Program> program = impl->cache.latest();
+  return program ? program->kernelCalls() : std::vector<KernelCall>();
+}
+
 void Session::resetKernelTimes() {
   if (std::shared_ptr<Program> program = impl->cache.latest())
     program->resetKernelTimes();

@@ -104,6 +104,21 @@ class Run(Command):
         self.assertIn("tk.fusion", printed.stderr)
         self.assertIn("generating code", printed.stderr)
 
+    def test_trace(self):
+        """One event a call, none before another on its thread has ended."""
+        path = self.path("trace.json")
+        arguments = ("bench", "two_inputs.onnx", "--shape", "a=64x64", "--fusion", "none", "--runs", "3")
+        self.assertNotIn("predicted", self.good(*arguments, "--trace", path))
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        kernels = json.loads(self.good(*arguments, "--profile", "--json"))["profile"]
+        self.assertEqual({event["name"] for event in events}, {kernel["kernel"] for kernel in kernels})
+        for thread in {event["tid"] for event in events}:
+            calls = sorted((event["ts"], event["dur"]) for event in events if event["tid"] == thread)
+            for (start, duration), (following, _) in zip(calls, calls[1:]):
+                self.assertLessEqual(start + duration, following + 1e-3)
+        self.fails(1, "bench", "dense.onnx", "--trace", self.path("none/trace.json"), parts=["none/trace.json"])
+
     def test_bench(self):
         data = json.loads(self.good("bench", "dense.onnx", "--shape", "x=8x4", "--threads", "1", "--runs", "7", "--json"))
         for key in ("model", "threads", "fusion", "runs", "min_ms", "median_ms", "max_ms", "compile_ms", "kernels",

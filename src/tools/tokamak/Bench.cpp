@@ -19,6 +19,7 @@ struct BenchOptions {
   InputOptions inputs;
   int64_t runs = 0;
   bool profile = false;
+  std::string trace;
   bool json = false;
 };
 } // namespace
@@ -30,6 +31,9 @@ struct Measured {
   /// first.
   std::vector<KernelTime> profile;
   std::vector<double> least; ///< of each of them, the shortest
+  // Of the last run.
+  std::vector<KernelTime> kernels;
+  std::vector<KernelCall> calls;
 };
 } // namespace
 
@@ -95,10 +99,14 @@ static Result<Measured> measure(LoadedRun &run, int64_t runs) {
     measured.times.push_back(*ms);
     if (std::vector<KernelTime> profile = run.session->kernelTimes(); !profile.empty())
       profiles.push_back(std::move(profile));
+    if (i + 1 == runs)
+      measured.calls = run.session->kernelCalls();
     run.session->resetKernelTimes();
   }
   std::sort(measured.times.begin(), measured.times.end());
   summarize(profiles, measured);
+  if (!profiles.empty())
+    measured.kernels = std::move(profiles.back());
   return measured;
 }
 
@@ -149,15 +157,37 @@ static std::string profileText(const std::vector<KernelTime> &times) {
   return text;
 }
 
+/// In the format of chrome://tracing and Perfetto: one complete event a call.
+static std::string traceText(const Measured &measured) {
+  nlohmann::ordered_json events = nlohmann::json::array();
+  for (const KernelCall &call : measured.calls) {
+    const KernelTime &kernel = measured.kernels[call.kernel];
+    events.push_back({{"name", kernel.kernel},
+                      {"cat", kernel.kind},
+                      {"ph", "X"},
+                      {"ts", call.startUs},
+                      {"dur", call.us},
+                      {"pid", 0},
+                      {"tid", call.thread},
+                      {"args", {{"nodes", kernel.nodes}}}});
+  }
+  nlohmann::ordered_json trace = {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}};
+  return trace.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 static Status bench(const BenchOptions &options) {
-  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs, options.profile);
+  Result<LoadedRun> loaded =
+      prepareRun(options.model, options.inputs, options.profile || !options.trace.empty());
   if (!loaded)
     return loaded.status();
   Result<Measured> measured = measure(*loaded, options.runs);
   if (!measured)
     return measured.status();
+  if (!options.trace.empty())
+    if (Status status = writeText(options.trace, traceText(*measured)); !status.ok())
+      return status;
   const std::vector<double> &times = measured->times;
-  const std::vector<KernelTime> &profile = measured->profile;
+  const std::vector<KernelTime> profile = options.profile ? measured->profile : std::vector<KernelTime>();
   const ProgramInfo &program = loaded->program;
   double median = (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
   int threads = options.inputs.threads > 0 ? options.inputs.threads : tk_core_count();
@@ -216,6 +246,11 @@ void addBench(CLI::App &app, int &exitStatus) {
       ->check(CLI::Range(1, 1000000));
   command->add_flag("--profile", options->profile,
                     "Show the time in each kernel, beside what the cost model predicts");
+  command
+      ->add_option(
+          "--trace", options->trace,
+          "Write when each thread ran which kernel in the last run, for chrome://tracing or Perfetto")
+      ->type_name("FILE.json");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &exitStatus] { exitStatus = report(bench(*options)); });
 }
