@@ -56,7 +56,8 @@ async function measure(testCase, threads, options, directory) {
   const ours = [], exact = [], theirs = [];
   let report;
   for (let round = 0; round < options.rounds; round++) {
-    report = pinned(tokamak.COMMAND, 'bench', ...words, ...fusion, '--json');
+    // Compiled each time: what a compilation takes is a column.
+    report = pinned(tokamak.COMMAND, 'bench', ...words, ...fusion, '--no-cache', '--json');
     ours.push(report.median_ms);
     theirs.push(pinned(process.execPath, path.join(__dirname, 'peer.js'), ...words).median_ms);
     exact.push(pinned(tokamak.COMMAND, 'bench', ...words, ...fusion, '--exact', '--json').median_ms);

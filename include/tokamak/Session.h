@@ -120,9 +120,14 @@ struct SessionOptions {
   /// JSON file with cache sizes and speeds that the cost model shall go by (`tokamak calibrate`); empty:
   /// those of the CPU, or for "native" what was calibrated on this machine.
   std::string targetDescription;
-  int threads = 0;                ///< that one run may use, the caller's included; 0: one a core
-  size_t cachedPrograms = 8;      ///< kept, one a set of shapes; the least recently used goes first
-  bool profile = false;           ///< measure kernels, see Session::kernelTimes
+  int threads = 0;           ///< that one run may use, the caller's included; 0: one a core
+  size_t cachedPrograms = 8; ///< kept, one a set of shapes; the least recently used goes first
+  /// Folder in which compiled programs outlive the process, see defaultCacheDirectory; empty: none. Its files
+  /// are code: nobody else should be able to write there. Faults of the folder cost a compilation, they are
+  /// no errors. Not used with `profile`, with rules out of files, or where passes print.
+  std::string cacheDirectory;
+  uint64_t cacheBytes = uint64_t(2) << 30; ///< that its files may take; the least recently used go first
+  bool profile = false;                    ///< measure kernels, see Session::kernelTimes
   std::vector<std::string> rules; ///< files (docs/rules.md), or names of shipped ones; with Fusion::Full
   bool trustRules = false;        ///< do not compare rules with the reference evaluator
   /// Convolutions are plain sums of products: none by minimal filtering (Winograd), which is faster and
@@ -141,6 +146,9 @@ struct SessionOptions {
   std::function<void(const char *stage)> onStage; ///< called by the compiling thread when a stage begins
 };
 
+/// $XDG_CACHE_HOME/tokamak/programs, or the same below ~/.cache; empty without a home. The command uses it.
+std::string defaultCacheDirectory();
+
 /// What was compiled for one set of shapes.
 struct ProgramInfo {
   std::vector<ValueInfo> inputs, outputs; ///< concrete shapes
@@ -151,6 +159,7 @@ struct ProgramInfo {
   int64_t bytesMoved = 0;                 ///< modelled memory traffic of one run: activations and weights
   int64_t flops = 0;                      ///< of one run; a multiply-add is two
   double compileMs = 0;                   ///< from the model in memory to code that can run
+  bool cached = false;                    ///< the code was in SessionOptions::cacheDirectory
 };
 
 /// One kernel, or library function, in a profile.

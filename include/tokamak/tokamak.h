@@ -61,6 +61,9 @@ typedef struct tokamak_options {
   int threads;            /* that one run may use, the caller's included; 0: one a core; not negative */
   const char *fusion;     /* "none", "dominator" or "full"; NULL: "full" */
   const char *target_cpu; /* "native" or an x86-64 CPU as LLVM names it; NULL: "native" */
+  /* Folder in which compiled programs outlive the process; its files are code, so nobody else should be able
+   * to write there. NULL: none. */
+  const char *cache_directory;
 } tokamak_options;
 
 /* A tensor in the caller's memory. */

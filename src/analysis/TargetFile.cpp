@@ -151,7 +151,7 @@ std::string tokamak::writeTarget(const TargetDescription &target) {
   return json.dump(2) + "\n";
 }
 
-std::string tokamak::defaultTargetFile() {
+std::string tokamak::cacheFile(llvm::StringRef name) {
   llvm::SmallString<128> path;
   if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
     path = cache;
@@ -159,9 +159,11 @@ std::string tokamak::defaultTargetFile() {
     llvm::sys::path::append(path = home, ".cache");
   else
     return "";
-  llvm::sys::path::append(path, "tokamak", "target.json");
+  llvm::sys::path::append(path, "tokamak", name);
   return path.str().str();
 }
+
+std::string tokamak::defaultTargetFile() { return cacheFile("target.json"); }
 
 /// What `tokamak calibrate` left, over `target`, where it is valid and of the same CPU. A stale or damaged
 /// file must not keep anybody from compiling.

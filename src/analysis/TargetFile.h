@@ -18,8 +18,10 @@ llvm::Error readTarget(llvm::StringRef text, llvm::StringRef file, TargetDescrip
 /// Everything that readTarget reads.
 std::string writeTarget(const TargetDescription &target);
 
-/// Where `tokamak calibrate` leaves its measurements: $XDG_CACHE_HOME/tokamak/target.json, or below ~/.cache.
-/// Empty without a home.
+/// $XDG_CACHE_HOME/tokamak/NAME, or below ~/.cache; empty without a home.
+std::string cacheFile(llvm::StringRef name);
+
+/// Where `tokamak calibrate` leaves its measurements: cacheFile("target.json").
 std::string defaultTargetFile();
 
 } // namespace tokamak

@@ -4,6 +4,7 @@
 #include "codegen/Layout.h"
 #include "ir/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Alignment.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
@@ -35,13 +36,16 @@ struct ObservedStep {
 using ObserveFn = void (*)(void *observer, int64_t observed, const void *const *values);
 inline constexpr const char *observeSymbol = "tk_observe", *observerSymbol = "tk_observer";
 
+/// What kernels expect of the address of CompiledProgram::weights.
+inline constexpr llvm::Align weightAlignment = llvm::Align::Constant<64>();
+
 /// Machine code and what it needs to run. Position independent; `TkProgramFn` of runtime/Abi.h is `entry`.
 /// The objects refer to each other, to the runtime library (tk_parallel_*, tk_lib_*) and to libm, to
 /// nothing else.
 struct CompiledProgram {
   std::vector<std::string> objects; ///< relocatable ELF objects, to be linked together
   std::string entry;                ///< symbol of the TkProgramFn
-  std::string weights;              ///< packed constants; the program wants them 64-byte aligned
+  std::string weights;              ///< packed constants, see weightAlignment
   size_t arenaBytes = 0, scratchBytes = 0;
   std::vector<ProgramValue> inputs, outputs;
   std::vector<ProgramStep> steps;

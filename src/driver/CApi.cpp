@@ -109,6 +109,8 @@ static Status convert(const tokamak_options *options, tokamak::SessionOptions &r
   if (options->threads < 0)
     return misuse("threads = " + std::to_string(options->threads) + " is negative; 0 means one a core");
   result.threads = options->threads;
+  if (options->cache_directory)
+    result.cacheDirectory = options->cache_directory;
   if (options->target_cpu) {
     result.targetCpu = options->target_cpu;
     // Here rather than when compiling: it is the caller's, not the model's fault.

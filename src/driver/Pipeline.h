@@ -7,6 +7,7 @@
 #include "import/Import.h"
 #include "rewrite/PassRunner.h"
 #include "tokamak/Session.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <functional>
 #include <memory>
 #include <string>
@@ -56,7 +57,9 @@ struct CompiledModel {
   int64_t onnxNodes = 0;
   analysis::Traffic traffic;           ///< of one run
   std::vector<Prediction> predictions; ///< where asked for: one a step of the program
-  std::string emitted;                 ///< see CompileOptions::emit
+  /// Stands for `program.weights` where the program comes out of a file (cache/ProgramEntry.h).
+  std::unique_ptr<llvm::MemoryBuffer> storedWeights;
+  std::string emitted; ///< see CompileOptions::emit
 };
 
 /// A context in which tk modules can be read, evaluated and compiled. One thread at a time.

@@ -2,7 +2,6 @@
 #include "driver/Program.h"
 #include "driver/Fault.h"
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 namespace tokamak::driver {
@@ -46,12 +45,15 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
     return internalFault("loading the compiled program: " + toString(jit.takeError()));
   program->jit = std::move(*jit);
 
-  size_t bytes = (code.weights.size() + 64) / 64 * 64;
-  auto *weights = static_cast<char *>(std::aligned_alloc(64, bytes));
-  if (!weights)
-    return inputFault("out of memory: the model's weights take " + llvm::Twine(bytes) + " bytes");
-  program->weights = {weights, std::free};
-  std::copy(code.weights.begin(), code.weights.end(), weights);
+  program->weights = std::move(compiled.storedWeights);
+  if (!program->weights) {
+    const size_t bytes = code.weights.size();
+    auto weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes, "", codegen::weightAlignment);
+    if (!weights)
+      return inputFault("out of memory: the model's weights take " + llvm::Twine(bytes) + " bytes");
+    llvm::copy(code.weights, weights->getBufferStart());
+    program->weights = std::move(weights);
+  }
 
   ProgramInfo &info = program->programInfo;
   info.inputs = concreteValues(code.inputs);
@@ -59,14 +61,14 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   info.nodes = static_cast<size_t>(compiled.onnxNodes);
   info.kernels = code.kernelCount;
   info.arenaBytes = code.arenaBytes;
-  info.weightBytes = code.weights.size();
+  info.weightBytes = program->weights->getBufferSize();
   info.bytesMoved = compiled.traffic.bytesRead + compiled.traffic.bytesWritten + compiled.traffic.weightBytes;
   info.flops = compiled.traffic.flops;
 
   program->inputs = program->describe(info.inputs);
   program->outputs = program->describe(info.outputs);
   program->modelInfo = {program->jit->entry(),
-                        weights,
+                        program->weights->getBufferStart(),
                         code.arenaBytes,
                         code.scratchBytes,
                         static_cast<int32_t>(program->inputs.size()),

@@ -43,7 +43,7 @@ private:
   std::vector<std::string> faultPlaces;
   std::vector<Prediction> predictions; ///< one a step, or none at all
   std::unique_ptr<Jit> jit;
-  std::unique_ptr<char, void (*)(void *)> weights{nullptr, nullptr}; ///< 64-byte aligned
+  std::unique_ptr<llvm::MemoryBuffer> weights;
   ProgramInfo programInfo;
   std::vector<TkValueInfo> inputs, outputs; ///< point into programInfo
   TkModelInfo modelInfo{};

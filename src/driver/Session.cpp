@@ -1,8 +1,10 @@
 //===- Session.cpp - the C++ interface: load a model, run it ------------------------------===//
 #include "tokamak/Session.h"
+#include "analysis/TargetFile.h"
 #include "driver/Pipeline.h"
 #include "driver/ProgramCache.h"
 #include "driver/Shapes.h"
+#include "driver/cache/ProgramFolder.h"
 #include "runtime/ThreadPool.h"
 #include <chrono>
 #include <cstring>
@@ -70,6 +72,12 @@ struct Session::Impl {
                                                    llvm::ArrayRef<KnownValue> values);
   llvm::Expected<std::shared_ptr<Program>> compile(const ConcreteShapes &inputs,
                                                    llvm::ArrayRef<KnownValue> values);
+  CompileOptions compileOptions(const ConcreteShapes &inputs, llvm::ArrayRef<KnownValue> values) const;
+  struct Code {
+    CompiledModel model;
+    bool isCached = false; ///< it was in the folder of compiled programs
+  };
+  llvm::Expected<Code> code(const CompileOptions &compile);
   llvm::Error checkViews(llvm::StringRef role, llvm::ArrayRef<ValueInfo> declared,
                          std::span<const TensorView> views);
 
@@ -102,12 +110,11 @@ Session::Impl::concreteShapes(std::map<std::string, Shape> given) {
   return concrete;
 }
 
-llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(const ConcreteShapes &concrete,
-                                                                llvm::ArrayRef<KnownValue> values) {
+CompileOptions Session::Impl::compileOptions(const ConcreteShapes &concrete,
+                                             llvm::ArrayRef<KnownValue> values) const {
   const std::vector<Shape> &shapes = concrete.shapes;
   // A value on which a shape depends is short; longer ones need not be copied.
   constexpr size_t longestHint = 1 << 16;
-  auto start = std::chrono::steady_clock::now();
   CompileOptions compile;
   for (auto [i, input] : llvm::enumerate(inputs)) {
     compile.import.shapes[input.name] = shapes[i];
@@ -131,24 +138,48 @@ llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(const ConcreteSh
   compile.onStage = options.onStage;
   compile.threads = options.threads;
   compile.predict = options.profile;
+  return compile;
+}
+
+llvm::Expected<Session::Impl::Code> Session::Impl::code(const CompileOptions &compile) {
+  std::optional<ProgramKey> key;
+  if (!options.cacheDirectory.empty())
+    key = programKey(*model, compile);
+  ProgramFolder folder(options.cacheDirectory, options.cacheBytes);
+  if (key) {
+    if (std::optional<CompiledModel> kept = folder.find(*key, compile.import.hints))
+      return Code{std::move(*kept), true};
+  }
   llvm::Expected<CompiledModel> compiled = compileModel(*model, compile);
   if (!compiled)
     return compiled.takeError();
+  if (key)
+    *compiled = folder.insert(*key, compile.import.hints, std::move(*compiled));
+  return Code{std::move(*compiled), false};
+}
+
+llvm::Expected<std::shared_ptr<Program>> Session::Impl::compile(const ConcreteShapes &concrete,
+                                                                llvm::ArrayRef<KnownValue> values) {
+  auto start = std::chrono::steady_clock::now();
+  llvm::Expected<Code> code = this->code(compileOptions(concrete, values));
+  if (!code)
+    return code.takeError();
 
   llvm::SmallVector<size_t> specialized;
-  for (const std::string &name : compiled->specialized) {
+  for (const std::string &name : code->model.specialized) {
     for (auto [i, input] : llvm::enumerate(inputs)) {
       if (input.name == name)
         specialized.push_back(i);
     }
   }
   llvm::Expected<std::shared_ptr<Program>> program =
-      Program::load(std::move(*compiled), pool, options.profile);
+      Program::load(std::move(code->model), pool, options.profile);
   if (!program)
     return program.takeError();
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
   (*program)->info().compileMs = elapsed.count();
-  cache.insert(shapes, specialized, values, *program);
+  (*program)->info().cached = code->isCached;
+  cache.insert(concrete.shapes, specialized, values, *program);
   return program;
 }
 
@@ -200,6 +231,8 @@ Status Session::Impl::bind(const ValueInfo &input, const HostTensor &value) {
   cache.clear();
   return {};
 }
+
+std::string defaultCacheDirectory() { return cacheFile("programs"); }
 
 Session::Session() = default;
 Session::~Session() = default;

@@ -40,6 +40,8 @@ public:
     return result;
   }
 
+  std::optional<Digest> digest() const override { return digestOf(*file); }
+
   llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
                                        const ImportOptions &options) const override {
     mlir::DialectRegistry registry;

@@ -3,8 +3,10 @@
 #include "ir/Tk.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Error.h"
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,6 +60,8 @@ struct ModelNode {
   std::vector<std::string> outputs;
 };
 
+using Digest = llvm::BLAKE3Result<>;
+
 /// Reads a model from a file (external data is looked up beside it) or from memory. The error is one line
 /// that names the file, node, operator, reason and what to do. Memory and time stay in proportion to the
 /// bytes given.
@@ -72,6 +76,9 @@ public:
   /// The nodes of the main graph and its subgraphs in the order of the file, a subgraph's behind the node it
   /// belongs to.
   virtual std::vector<ModelNode> nodes() const = 0;
+  /// The same for models that import alike: a hash of the graph and all weights, external data included.
+  /// None where that is not known before the import (attributes with external data).
+  virtual std::optional<Digest> digest() const = 0;
   /// Imports under concrete shapes. May be called several times.
   virtual llvm::Expected<ImportedModel> import(mlir::MLIRContext &context,
                                                const ImportOptions &options) const = 0;

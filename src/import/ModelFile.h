@@ -46,6 +46,9 @@ std::vector<onnx::AttributeProto> defaultAttributesOf(const onnx::FunctionProto 
 llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, llvm::StringRef name,
                                                          std::string folder);
 
+/// See Model::digest (Digest.cpp).
+std::optional<Digest> digestOf(const ModelFile &file);
+
 /// Names every node, checks that names are defined once and that whatever is used is defined, and finds the
 /// order of graphs that are not sorted (GraphCheck.cpp).
 llvm::Error checkStructure(ModelFile &file);

@@ -50,6 +50,9 @@ class Command(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def run_command(self, *arguments, environment=None):
+        """`environment`: instead of this one's, with a cache of the test's own."""
+        if environment is None:
+            environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
         return subprocess.run([TOKAMAK, *arguments], cwd=self.folder.name, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120, env=environment)
 

@@ -17,6 +17,7 @@ namespace {
 struct BenchOptions {
   ModelOptions model;
   InputOptions inputs;
+  CacheOptions cache;
   int64_t runs = 0;
   bool profile = false;
   std::string trace;
@@ -176,8 +177,8 @@ static std::string traceText(const Measured &measured) {
 }
 
 static Status bench(const BenchOptions &options) {
-  Result<LoadedRun> loaded =
-      prepareRun(options.model, options.inputs, options.profile || !options.trace.empty());
+  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs, options.cache,
+                                        options.profile || !options.trace.empty());
   if (!loaded)
     return loaded.status();
   Result<Measured> measured = measure(*loaded, options.runs);
@@ -202,6 +203,7 @@ static Status bench(const BenchOptions &options) {
     json["median_ms"] = median;
     json["max_ms"] = times.back();
     json["compile_ms"] = program.compileMs;
+    json["cached"] = program.cached;
     json["nodes"] = program.nodes;
     json["kernels"] = program.kernels;
     json["arena_bytes"] = program.arenaBytes;
@@ -226,8 +228,7 @@ static Status bench(const BenchOptions &options) {
   std::string text = fmt::format(
       "{}: median {:.3f} ms, min {:.3f}, max {:.3f} ({} runs, {} threads, fusion {})\n", options.model.model,
       median, times.front(), times.back(), times.size(), threads, options.model.fusion);
-  text += fmt::format("  {} nodes as {} kernels, compiled in {:.0f} ms\n", program.nodes, program.kernels,
-                      program.compileMs);
+  text += fmt::format("  {} nodes as {} kernels, {}\n", program.nodes, program.kernels, compileText(program));
   text += fmt::format(
       "  {:.2f} GFLOP at {:.1f} GFLOP/s; {:.1f} MB moved (modelled), arena {:.1f} MB, weights {:.1f} MB\n",
       static_cast<double>(program.flops) / 1e9, static_cast<double>(program.flops) / 1e6 / median,
@@ -241,6 +242,7 @@ void addBench(CLI::App &app, int &exitStatus) {
   auto options = std::make_shared<BenchOptions>();
   options->model.addTo(*command);
   options->inputs.addTo(*command);
+  options->cache.addTo(*command);
   command->add_option("--runs", options->runs, "Timed runs (default: a second's worth, from 5 to 1000)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));

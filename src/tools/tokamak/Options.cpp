@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace tokamak::tool {
 
@@ -152,6 +153,18 @@ void InputOptions::addTo(CLI::App &command) {
       ->capture_default_str();
 }
 
+void CacheOptions::addTo(CLI::App &command) {
+  command.add_flag(
+      "--no-cache", off,
+      "Compile anew; otherwise compiled programs are kept in $XDG_CACHE_HOME/tokamak/programs (or "
+      "~/.cache/tokamak/programs), 2 GiB of them");
+}
+
+std::string compileText(const ProgramInfo &program) {
+  return fmt::format("{} in {:.0f} ms", program.cached ? "read from the cache" : "compiled",
+                     program.compileMs);
+}
+
 /// Deterministic values for an input that nobody gave; `seed` differs between the inputs of a model.
 static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
   Tensor tensor = reference::randomTensor(static_cast<DataType>(info.type), info.shape, seed);
@@ -161,11 +174,14 @@ static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
   return result;
 }
 
-Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, bool profile) {
+Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, const CacheOptions &cache,
+                             bool profile) {
   Progress progress(model.model);
   SessionOptions options = model.sessionOptions();
   options.threads = inputs.threads;
   options.profile = profile;
+  if (!cache.off)
+    options.cacheDirectory = defaultCacheDirectory();
   options.onStage = [&](const char *stage) { progress.stage(stage); };
   Result<std::unique_ptr<Session>> session = Session::fromFile(model.model, std::move(options));
   if (!session)

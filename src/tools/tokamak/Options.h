@@ -35,6 +35,13 @@ struct InputOptions {
   void addTo(CLI::App &command);
 };
 
+/// Compiled programs on disk: options of `run` and `bench`.
+struct CacheOptions {
+  bool off = false;
+
+  void addTo(CLI::App &command);
+};
+
 /// A loaded model with all bindings made, and the values of all its inputs.
 struct LoadedRun {
   std::unique_ptr<Session> session;
@@ -45,7 +52,11 @@ struct LoadedRun {
 /// Loads, binds, compiles, and makes the inputs: from files where given, else random. Shows progress on a
 /// terminal.
 /// `profile`: kernels are measured.
-Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, bool profile = false);
+Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, const CacheOptions &cache,
+                             bool profile = false);
+
+/// "compiled in 812 ms", or where it was read from.
+std::string compileText(const ProgramInfo &program);
 
 /// Prints "tokamak: error: ..." for a failed status. Returns the exit status.
 int report(const Status &status);

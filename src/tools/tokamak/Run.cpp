@@ -20,6 +20,7 @@ namespace {
 struct RunOptions {
   ModelOptions model;
   InputOptions inputs;
+  CacheOptions cache;
   std::string outputDir;
   bool json = false;
 };
@@ -98,7 +99,7 @@ static Result<std::vector<NamedTensor>> runOnce(LoadedRun &run, const ModelOptio
 }
 
 static Status run(const RunOptions &options) {
-  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs);
+  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs, options.cache);
   if (!loaded)
     return loaded.status();
   auto start = std::chrono::steady_clock::now();
@@ -122,6 +123,7 @@ static Status run(const RunOptions &options) {
     json["nodes"] = program.nodes;
     json["kernels"] = program.kernels;
     json["compile_ms"] = program.compileMs;
+    json["cached"] = program.cached;
     json["run_ms"] = elapsed.count();
     json["outputs"] = nlohmann::ordered_json::array();
     for (size_t i = 0; i < outputs->size(); ++i) {
@@ -131,9 +133,8 @@ static Status run(const RunOptions &options) {
     }
     return writeText("", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  std::string text =
-      fmt::format("{}: {} nodes as {} kernels, compiled in {:.0f} ms, run in {:.3f} ms\n",
-                  options.model.model, program.nodes, program.kernels, program.compileMs, elapsed.count());
+  std::string text = fmt::format("{}: {} nodes as {} kernels, {}, run in {:.3f} ms\n", options.model.model,
+                                 program.nodes, program.kernels, compileText(program), elapsed.count());
   for (const NamedTensor &output : *outputs)
     text += describe(output.name, output.tensor) + "\n";
   for (const std::string &file : files)
@@ -146,6 +147,7 @@ void addRun(CLI::App &app, int &exitStatus) {
   auto options = std::make_shared<RunOptions>();
   options->model.addTo(*command);
   options->inputs.addTo(*command);
+  options->cache.addTo(*command);
   command
       ->add_option("--output-dir", options->outputDir,
                    "Write each output to DIR/NAME.npy (bfloat16 as '<V2')")
