@@ -123,6 +123,7 @@ TEST_F(ProgramFolder, EveryOptionIsPartOfTheKey) {
   EXPECT_FALSE(isCached());
   const std::vector<std::pair<const char *, std::function<void(SessionOptions &)>>> changes = {
       {"fusion", [](SessionOptions &o) { o.fusion = Fusion::None; }},
+      {"exact", [](SessionOptions &o) { o.exact = true; }},
       {"target cpu", [](SessionOptions &o) { o.targetCpu = "x86-64-v3"; }},
       {"target description",
        [&](SessionOptions &o) {

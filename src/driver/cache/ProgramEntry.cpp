@@ -20,6 +20,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledModel, program, specialized, onnxNode
 
 namespace {
 
+/// Does not compile where a field was added: it must be written above as well, or be one that is not kept.
+[[maybe_unused]] void allFields(const CompiledModel &model) {
+  [[maybe_unused]] const auto &[program, specialized, onnxNodes, traffic, predictions, weightsOfFile,
+                                emitted] = model;
+  [[maybe_unused]] const auto &[objects, entry, weights, arena, scratch, inputs, outputs, steps, faultPlaces,
+                                observed, kernelCount] = program;
+}
+
 using Json = nlohmann::json;
 
 /// No other program writes these, and the key tells versions of this one apart: the fields need no byte order

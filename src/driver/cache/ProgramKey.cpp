@@ -45,15 +45,19 @@ static void addTarget(Hash &hash, const TargetDescription &target) {
 }
 
 std::optional<ProgramKey> programKey(const import::Model &model, const CompileOptions &options) {
-  if (options.printAfterChange || options.timing || options.observed || options.predict ||
-      !options.emit.empty())
+  // All fields by name, so that one that is added does not compile before it is thought of here.
+  const auto &[import, fusion, targetCpu, targetDescription, disabledPasses, rules, trustRules, exact,
+               forcedRewrites, fuel, printAfterChange, timing, reproducerDirectory, onStage, observed,
+               threads, predict, emit] = options;
+  if (printAfterChange || timing || observed || predict || !emit.empty())
     return std::nullopt;
-  const bool areShipped = llvm::all_of(options.rules, [](const std::string &rules) {
-    return llvm::any_of(rules::shippedRules(), [&](const auto &shipped) { return shipped.name == rules; });
+  const bool areShipped = llvm::all_of(rules, [](const std::string &name) {
+    return llvm::any_of(tokamak::rules::shippedRules(),
+                        [&](const auto &shipped) { return shipped.name == name; });
   });
   if (!areShipped)
     return std::nullopt;
-  auto target = resolveTarget(options.targetCpu, options.targetDescription);
+  auto target = resolveTarget(targetCpu, targetDescription);
   if (!target) {
     consumeError(target.takeError());
     return std::nullopt;
@@ -66,17 +70,17 @@ std::optional<ProgramKey> programKey(const import::Model &model, const CompileOp
   Hash hash;
   hash.add(llvm::ArrayRef<uint8_t>(*compiler));
   hash.add(llvm::ArrayRef<uint8_t>(*digest));
-  addInputs(hash, options.import);
+  addInputs(hash, import);
   addTarget(hash, *target);
-  hash.add(options.threads);
-  hash.add(options.threads > 0 ? 0 : tk_core_count());
-  hash.add(static_cast<int>(options.fusion));
-  hash.add(options.fuel);
-  hash.add(options.trustRules);
+  hash.add(static_cast<int>(fusion));
+  hash.add(exact);
   for (llvm::ArrayRef<std::string> names :
-       {llvm::ArrayRef(options.rules), llvm::ArrayRef(options.forcedRewrites),
-        llvm::ArrayRef(options.disabledPasses)})
+       {llvm::ArrayRef(disabledPasses), llvm::ArrayRef(rules), llvm::ArrayRef(forcedRewrites)})
     addNames(hash, names);
+  hash.add(trustRules);
+  hash.add(fuel);
+  hash.add(threads);
+  hash.add(threads > 0 ? 0 : tk_core_count());
   return hash.final();
 }
 
