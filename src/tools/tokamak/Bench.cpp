@@ -177,8 +177,8 @@ static std::string traceText(const Measured &measured) {
 }
 
 static Status bench(const BenchOptions &options) {
-  Result<LoadedRun> loaded = prepareRun(options.model, options.inputs, options.cache,
-                                        options.profile || !options.trace.empty());
+  Result<LoadedRun> loaded =
+      prepareRun(options.model, options.inputs, options.cache, options.profile || !options.trace.empty());
   if (!loaded)
     return loaded.status();
   Result<Measured> measured = measure(*loaded, options.runs);
