@@ -88,6 +88,9 @@ struct ValueInfo {
   Shape shape;         ///< -1 where a dimension is symbolic
   std::vector<std::string>
       symbols; ///< as long as `shape`: the symbol's name, empty where the dimension is a number
+  /// Of an input of a compiled program that gathers or scatters use as indices: the least and the largest
+  /// that all of them accept.
+  std::optional<std::pair<int64_t, int64_t>> indices;
 };
 
 /// A tensor that owns its bytes.

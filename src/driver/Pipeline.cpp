@@ -6,6 +6,7 @@
 #include "driver/Diagnostics.h"
 #include "driver/Fault.h"
 #include "driver/Reproducer.h"
+#include "import/IndexCheck.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -51,6 +52,16 @@ std::unique_ptr<mlir::MLIRContext> makeContext() {
   auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
   return context;
+}
+
+std::map<std::string, std::pair<int64_t, int64_t>> indexInputs(mlir::ModuleOp imported) {
+  std::map<std::string, std::pair<int64_t, int64_t>> inputs;
+  auto main = imported.lookupSymbol<mlir::func::FuncOp>("main");
+  for (mlir::BlockArgument argument : main.getArguments())
+    if (auto accepted = import::acceptedIndices(argument))
+      if (auto name = main.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "tk.name"))
+        inputs.emplace(name.str(), *accepted);
+  return inputs;
 }
 
 llvm::Expected<PartitionedModel> importModel(const import::Model &model, const CompileOptions &options) {
@@ -108,6 +119,7 @@ static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOpti
   result.traffic = analysis::trafficOf(main.getBody().front());
   result.specialized = partitioned.specialized;
   result.onnxNodes = partitioned.onnxNodes;
+  result.indexInputs = indexInputs(*partitioned.imported);
   if (options.predict)
     result.predictions = predictSteps(*partitioned.module, partitioned.target, options.threads);
   codegen::CodegenOptions codegen;

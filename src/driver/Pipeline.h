@@ -9,6 +9,7 @@
 #include "tokamak/Session.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ struct CompiledModel {
   codegen::CompiledProgram program;
   std::vector<std::string> specialized;
   int64_t onnxNodes = 0;
-  analysis::Traffic traffic;           ///< of one run
+  std::map<std::string, std::pair<int64_t, int64_t>> indexInputs; ///< see `indexInputs`
+  analysis::Traffic traffic;                                      ///< of one run
   std::vector<Prediction> predictions; ///< where asked for: one a step of the program
   /// Stands for `program.weights` where the program comes out of a file (cache/ProgramEntry.h).
   std::unique_ptr<llvm::MemoryBuffer> storedWeights;
@@ -64,6 +66,9 @@ struct CompiledModel {
 
 /// A context in which tk modules can be read, evaluated and compiled. One thread at a time.
 std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// What gathers and scatters accept of the inputs of an imported graph that are their indices, by name.
+std::map<std::string, std::pair<int64_t, int64_t>> indexInputs(mlir::ModuleOp imported);
 
 /// Import only: the graph as tk operators.
 llvm::Expected<PartitionedModel> importModel(const import::Model &model, const CompileOptions &options);

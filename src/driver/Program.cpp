@@ -57,6 +57,9 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
 
   ProgramInfo &info = program->programInfo;
   info.inputs = concreteValues(code.inputs);
+  for (ValueInfo &input : info.inputs)
+    if (auto known = compiled.indexInputs.find(input.name); known != compiled.indexInputs.end())
+      input.indices = known->second;
   info.outputs = concreteValues(code.outputs);
   info.nodes = static_cast<size_t>(compiled.onnxNodes);
   info.kernels = code.kernelCount;

@@ -1,7 +1,9 @@
-//===- IndexCheck.cpp - constant indices that are out of range ---------------------------===//
+//===- IndexCheck.cpp - which indices gathers and scatters accept ------------------------===//
 #include "import/IndexCheck.h"
 #include "ir/Tk.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <limits>
 
 namespace tokamak::import {
 
@@ -61,6 +63,30 @@ std::string indexFault(mlir::Operation *op) {
     }
   }
   return "";
+}
+
+std::optional<std::pair<int64_t, int64_t>> acceptedIndices(mlir::Value value) {
+  int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
+  llvm::SmallVector<mlir::Value> pending{value};
+  while (!pending.empty()) {
+    mlir::Value next = pending.pop_back_val();
+    for (mlir::OpOperand &use : next.getUses()) {
+      mlir::Operation *user = use.getOwner();
+      const Indexing indexing = indexingOf(user);
+      if (indexing.indices == next && !indexing.extents.empty()) {
+        const int64_t extent = *llvm::min_element(indexing.extents);
+        low = std::max(low, indexing.fromEnd ? -extent : 0);
+        high = std::min(high, extent - 1);
+      }
+      if (auto composite = llvm::dyn_cast<tk::CompositeOp>(user))
+        pending.push_back(composite.getBody().getArgument(use.getOperandNumber()));
+      else if (llvm::isa<tk::ReshapeOp, tk::CastOp>(user))
+        pending.push_back(user->getResult(0));
+    }
+  }
+  if (high == std::numeric_limits<int64_t>::max() || low > high)
+    return std::nullopt;
+  return std::pair(low, high);
 }
 
 } // namespace tokamak::import

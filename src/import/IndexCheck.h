@@ -1,7 +1,9 @@
-//===- IndexCheck.h - constant indices that are out of range -----------------------------===//
+//===- IndexCheck.h - which indices gathers and scatters accept --------------------------===//
 #pragma once
 #include "mlir/IR/Operation.h"
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace tokamak::import {
 
@@ -9,5 +11,10 @@ namespace tokamak::import {
 /// or are not constant. Code trusts constant indices: nothing looks at them again. Therefore a branch that
 /// might never run is refused with them, too.
 std::string indexFault(mlir::Operation *op);
+
+/// The least and the largest index that all gathers and scatters accept which read their indices from
+/// `value`: itself, or reshaped, cast, or as the operand of a composite. Nothing where none does, or nothing
+/// is accepted.
+std::optional<std::pair<int64_t, int64_t>> acceptedIndices(mlir::Value value);
 
 } // namespace tokamak::import

@@ -227,6 +227,11 @@ class WrongInput(Command):
                 "gather_outside.onnx: node 'pick' (Gather): index 5 is out of range for an axis of 3 elements; "
                 "give indices from -3 to 2"])
 
+    def test_random_indices_are_in_range(self):
+        # Of an axis of three elements; random integers go from -4 to 4.
+        for command in ("run", "bench", "verify"):
+            self.good(command, "gather.onnx", "--shape", "indices=100")
+
     def test_unwritable_folder(self):
         with open(self.path("file"), "w"):
             pass

@@ -211,6 +211,13 @@ bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(Session, KnowsWhichInputsAreIndices) {
+  auto program = load("gather")->prepare({{"indices", {2}}});
+  ASSERT_TRUE(program);
+  EXPECT_FALSE(program->inputs[0].indices);
+  EXPECT_EQ(program->inputs[1].indices, std::pair(int64_t{-3}, int64_t{2}));
+}
+
 TEST(SessionErrors, InputsByName) {
   auto session = load("two_inputs");
   HostTensor good = floats({1, 2}, {1, 2});

@@ -16,7 +16,7 @@ TEST(Scatter, MaximumAndMinimum) {
   expectTensor(run1({"ScatterElements", 18, {x, indices, updates}, text("reduction", "min")}), {3},
                {5, 5, 1});
   EXPECT_THAT(refusal({"ScatterElements", 18, {x, indices, updates}, text("reduction", "mean")}),
-              HasSubstr("reduction 'mean' is unknown"));
+              HasSubstr("reduction 'mean' is unknown; use none, add, mul, max or min"));
 }
 
 /// Why a node with an input of shape [3, 2] and these constant indices is refused.

@@ -99,7 +99,7 @@ TEST(Resize, Faults) {
   };
   Tensor scales = floats({4}, {1, 1, 2, 2});
   EXPECT_THAT(refusal(resize(scales, std::nullopt, attribute("mode", "area"))),
-              HasSubstr("mode 'area' is unknown"));
+              HasSubstr("mode 'area' is unknown; use nearest, linear or cubic"));
   EXPECT_THAT(refusal(resize(scales, std::nullopt, attribute("nearest_mode", "up"))),
               HasSubstr("nearest_mode 'up'"));
   EXPECT_THAT(refusal(resize(scales, std::nullopt, attribute("coordinate_transformation_mode", "x"))),

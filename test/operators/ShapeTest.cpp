@@ -90,7 +90,8 @@ TEST(Pad, Faults) {
               HasSubstr("no elements to pad with"));
   EXPECT_THAT(refusal(pad("constant", counting({4}), {-3, -2})), HasSubstr("remove more than extent 4"));
   EXPECT_THAT(refusal(pad("constant", counting({4}), {1})), HasSubstr("1 pads do not fit 1 axes"));
-  EXPECT_THAT(refusal(pad("mirror", counting({4}), {1, 1})), HasSubstr("mode 'mirror' is unknown"));
+  EXPECT_THAT(refusal(pad("mirror", counting({4}), {1, 1})),
+              HasSubstr("mode 'mirror' is unknown; use constant, reflect, edge or wrap"));
   EXPECT_THAT(refusal(pad("edge", counting({4}), {int64_t(1) << 39, 1})), HasSubstr("too large"));
   EXPECT_THAT(refusal(pad("constant", counting({4}), {1, 1}, counting({2}))),
               HasSubstr("must have one element"));

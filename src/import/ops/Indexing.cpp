@@ -27,7 +27,7 @@ mlir::NamedAttribute scatterReduction(NodeContext &n) {
   std::string name = n.stringAttr("reduction", "none");
   std::optional<tk::ScatterReduction> reduction = tk::symbolizeScatterReduction(name);
   if (!reduction)
-    fault("reduction '" + name + "' is unknown");
+    fault("reduction '" + name + "' is unknown; use none, add, mul, max or min");
   Body &b = n.body();
   return b.attr("reduction", tk::ScatterReductionAttr::get(b.builder.getContext(), *reduction));
 }

@@ -41,7 +41,9 @@ double transformedCoordinate(const Method &m, const Axis &a, int64_t i) {
   if (m.coordinates == "tf_crop_and_resize")
     return a.out > 1 ? a.start * (in - 1) + x * (a.end - a.start) * (in - 1) / (out - 1)
                      : 0.5 * (a.start + a.end) * (in - 1);
-  fault("coordinate_transformation_mode '" + m.coordinates + "' is unknown");
+  fault("coordinate_transformation_mode '" + m.coordinates +
+        "' is unknown; use half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, "
+        "tf_crop_and_resize or tf_half_pixel_for_nn");
 }
 
 /// The coordinate in the input of output position `i`.
@@ -61,7 +63,8 @@ int64_t roundNearest(const Method &m, const Axis &a, double x) {
     return static_cast<int64_t>(std::floor(x));
   if (m.nearest == "ceil" || m.nearest == "simple")
     return static_cast<int64_t>(std::ceil(x));
-  fault("nearest_mode '" + m.nearest + "' is unknown");
+  fault("nearest_mode '" + m.nearest +
+        "' is unknown; use round_prefer_floor, round_prefer_ceil, floor or ceil");
 }
 
 /// The interpolation kernel at distance `d`: a triangle, or Keys' cubic with coefficient a.
@@ -182,7 +185,7 @@ Value extrapolate(Body &b, Value x, const Method &m, const Axis &a) {
 Result resize(NodeContext &n, const Method &m, llvm::ArrayRef<Axis> axes) {
   Value x = n.input(0);
   if (m.mode != "nearest" && m.mode != "linear" && m.mode != "cubic")
-    return n.error("mode '" + m.mode + "' is unknown");
+    return n.error("mode '" + m.mode + "' is unknown; use nearest, linear or cubic");
   for (const Axis &a : axes)
     if (a.out < 0 || (a.in == 0 && a.out > 0) || !(a.scale > 0) || !std::isfinite(a.scale))
       return n.error("axis " + llvm::Twine(a.axis) + " of " + text(shapeOf(x)) + " cannot be resized to " +
@@ -296,7 +299,8 @@ Result importResize(NodeContext &n) {
   }
   std::string policy = n.stringAttr("keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
-    return n.error("keep_aspect_ratio_policy '" + policy + "' is unknown");
+    return n.error("keep_aspect_ratio_policy '" + policy +
+                   "' is unknown; use stretch, not_larger or not_smaller");
   if (scales.empty() && policy != "stretch" && !axes.empty()) {
     double common = axes[0].scale;
     for (const Axis &a : axes)

@@ -17,7 +17,8 @@ Result importGridSample(NodeContext &n) {
     gridMode = tk::GridMode::Nearest;
   std::optional<tk::GridPadding> gridPadding = tk::symbolizeGridPadding(padding);
   if (!gridMode || !gridPadding)
-    return n.error("mode '" + mode + "' with padding_mode '" + padding + "' is unknown");
+    return n.error("mode '" + mode + "' with padding_mode '" + padding +
+                   "' is unknown; use linear, nearest or cubic with zeros, border or reflection");
   Value x = n.input(0), grid = n.input(1);
   Body &b = n.body();
   mlir::MLIRContext *context = b.builder.getContext();
@@ -40,7 +41,8 @@ Result importRoiAlign(NodeContext &n) {
   std::string coordinates =
       n.opset() < 16 ? "output_half_pixel" : n.stringAttr("coordinate_transformation_mode", "half_pixel");
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return n.error("coordinate_transformation_mode '" + coordinates + "' is unknown");
+    return n.error("coordinate_transformation_mode '" + coordinates +
+                   "' is unknown; use half_pixel or output_half_pixel");
   Body &b = n.body();
   return Values{
       b.op("roi_align", {n.input(0), n.input(1), n.input(2)},

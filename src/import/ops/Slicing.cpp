@@ -93,7 +93,7 @@ Result importPad(NodeContext &n) {
   int64_t rank = rankOf(x);
   std::string mode = n.stringAttr("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
-    return n.error("mode '" + mode + "' is unknown");
+    return n.error("mode '" + mode + "' is unknown; use constant, reflect, edge or wrap");
   Ints pads = n.opset() >= 11 ? n.constantInts(1, "the pads")
                               : n.intsAttr(n.opset() < 2 ? "paddings" : "pads").value_or(Ints());
   Ints axes = n.has(3) && n.opset() >= 18 ? n.constantInts(3, "the list of axes") : axisRange(0, rank);

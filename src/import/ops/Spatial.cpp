@@ -47,7 +47,7 @@ void Spatial::resolve(NodeContext &n, IntsRef input, bool ceilMode) {
   std::string autoPad = n.stringAttr("auto_pad", "NOTSET");
   bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   if (!same && autoPad != "VALID" && autoPad != "NOTSET" && !autoPad.empty())
-    fault("auto_pad '" + autoPad + "' is unknown");
+    fault("auto_pad '" + autoPad + "' is unknown; use NOTSET, SAME_UPPER, SAME_LOWER or VALID");
   for (auto [i, extent] : llvm::enumerate(input)) {
     int64_t window = dilatedExtent(kernel[i], dilations[i]);
     if (autoPad == "VALID")

@@ -165,9 +165,16 @@ std::string compileText(const ProgramInfo &program) {
                      program.compileMs);
 }
 
-/// Deterministic values for an input that nobody gave; `seed` differs between the inputs of a model.
+Tensor randomInput(DataType type, const Shape &shape, uint64_t seed,
+                   const std::optional<std::pair<int64_t, int64_t>> &indices) {
+  if (!indices || !isInteger(type))
+    return reference::randomTensor(type, shape, seed);
+  return reference::randomIntegers(type, shape, seed, std::max<int64_t>(indices->first, -4),
+                                   std::min<int64_t>(indices->second, 4));
+}
+
 static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
-  Tensor tensor = reference::randomTensor(static_cast<DataType>(info.type), info.shape, seed);
+  Tensor tensor = randomInput(static_cast<DataType>(info.type), info.shape, seed, info.indices);
   HostTensor result(info.type, info.shape);
   if (!result.bytes.empty())
     std::memcpy(result.bytes.data(), tensor.bytes(), result.bytes.size());

@@ -1,5 +1,6 @@
 //===- Options.h - what the subcommands have in common --------------------------------------===//
 #pragma once
+#include "ir/Tensor.h"
 #include "tokamak/Session.h"
 #include <CLI/CLI.hpp>
 
@@ -41,6 +42,11 @@ struct CacheOptions {
 
   void addTo(CLI::App &command);
 };
+
+/// Deterministic values for an input that nobody gave; `seed` differs between the inputs of a model. Within
+/// `indices`, where it is known to hold some.
+Tensor randomInput(DataType type, const Shape &shape, uint64_t seed,
+                   const std::optional<std::pair<int64_t, int64_t>> &indices);
 
 /// A loaded model with all bindings made, and the values of all its inputs.
 struct LoadedRun {

@@ -7,7 +7,6 @@
 #include "driver/Fault.h"
 #include "driver/Reproducer.h"
 #include "driver/Shapes.h"
-#include "reference/RandomTensor.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -48,14 +47,27 @@ private:
 static driver::InputTensors inputTensors(const LoadedModel &loaded, uint64_t seed) {
   driver::InputTensors tensors;
   const driver::CompileOptions &options = loaded.options;
-  for (const ValueInfo &info : driver::publicValues(loaded.model->signature().inputs, options.import.bound)) {
+  const std::vector<ValueInfo> inputs =
+      driver::publicValues(loaded.model->signature().inputs, options.import.bound);
+  std::map<std::string, std::pair<int64_t, int64_t>> indexInputs;
+  if (std::any_of(inputs.begin(), inputs.end(), [](const ValueInfo &info) {
+        return info.type == ElementType::Int32 || info.type == ElementType::Int64;
+      })) {
+    if (auto imported = driver::importModel(*loaded.model, options))
+      indexInputs = driver::indexInputs(*imported->imported);
+    else
+      llvm::consumeError(imported.takeError()); // the verifier meets it again
+  }
+  for (const ValueInfo &info : inputs) {
     auto given = std::find_if(loaded.values.begin(), loaded.values.end(),
                               [&](const NamedTensor &value) { return value.name == info.name; });
     auto type = static_cast<DataType>(info.type);
+    auto indices = indexInputs.find(info.name);
     tensors.emplace_back(
         info.name,
         given == loaded.values.end()
-            ? reference::randomTensor(type, options.import.shapes.at(info.name), seed + tensors.size())
+            ? randomInput(type, options.import.shapes.at(info.name), seed + tensors.size(),
+                          indices == indexInputs.end() ? std::nullopt : std::optional(indices->second))
             : driver::toTensor(info.type, given->tensor.shape, given->tensor.bytes.data()));
   }
   return tensors;
