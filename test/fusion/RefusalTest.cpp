@@ -1,7 +1,11 @@
 //===- RefusalTest.cpp - each guard of the merging passes has its reason --------------------------------===//
 // Several guards of a pass stand behind each other, and behind all of them the cost model: without one the
 // groups may be the same, for another reason. The reason tells which guard it was.
+#include "analysis/TargetDescription.h"
+#include "codegen/kernel/KernelEstimate.h"
+#include "fusion/Candidate.h"
 #include "fusion/Decision.h"
+#include "fusion/KernelDialects.h"
 #include "ir/Tk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,7 +22,12 @@ using CreatePass = std::unique_ptr<mlir::Pass> (*)(PassStatePtr);
 
 class RefusalTest : public testing::Test {
 protected:
-  RefusalTest() { context.loadDialect<tk::TkDialect, mlir::func::FuncDialect>(); }
+  RefusalTest() {
+    mlir::DialectRegistry registry;
+    fusion::registerKernelDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadDialect<tk::TkDialect, mlir::func::FuncDialect>();
+  }
 
   /// Runs the partitioner and the passes; the decisions of the last are kept.
   void run(const std::string &function, std::initializer_list<CreatePass> merging) {
@@ -128,6 +137,29 @@ TEST_F(RefusalTest, ChainsWithAnInteriorOutput) {
           "return %0, %1 : " + image + ", " + image + "\n}",
       {createMergeAnchorsPass});
   EXPECT_EQ(reason("first", "second"), "graph-output: first");
+}
+
+TEST_F(RefusalTest, NoChainStoresWhatLiesInside) {
+  // Behind the pass, which proposes no such group, stands the kernel, which would hold none either.
+  for (bool isVisible : {false, true}) {
+    const std::string results = isVisible ? "%0, %1" : "%1", types = isVisible ? image + ", " + image : image;
+    module = mlir::parseSourceString<mlir::ModuleOp>(
+        "func.func @main(%x: " + image + ") -> (" + types + ") {\n" + weights +
+            "%p = tk.constant dense<0.25> : tensor<96x96x1x1xf32>\n%0 = tk.conv %x, %p {strides = array<i64: "
+            "1, "
+            "1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, "
+            "group "
+            "= 1 : i64} : (" +
+            image + ", tensor<96x96x1x1xf32>) -> " + image + "\n" + convolution("%1", "%0") + "\nreturn " +
+            results + " : " + types + "\n}",
+        &context);
+    ASSERT_TRUE(module);
+    llvm::SmallVector<mlir::Operation *> convolutions;
+    module->walk([&](tk::ConvOp conv) { convolutions.push_back(conv); });
+    codegen::KernelEstimate kernel = codegen::estimateKernel(
+        fusion::Candidate(convolutions).group(), llvm::cantFail(TargetDescription::forCpu("x86-64-v3")));
+    EXPECT_EQ(kernel.isTiled(), !isVisible) << kernel.kind;
+  }
 }
 
 TEST_F(RefusalTest, ChainsWithAnotherReader) {
