@@ -3,7 +3,6 @@
 #include "codegen/anchors/PackTransposed.h"
 #include "codegen/kernel/AnchorOperands.h"
 #include "codegen/kernel/VectorLoops.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace tokamak::codegen {
 
@@ -53,7 +52,7 @@ void TileStore::store(ElementBuilder &e, ArrayRef<Kept> columns) {
   for (const Kept &column : columns)
     vectors.push_back(column.point.value);
   while (static_cast<int64_t>(vectors.size()) < lanes)
-    vectors.push_back(e.builder().create<LLVM::UndefOp>(e.location(), first.point.value.getType()));
+    vectors.push_back(first.point.value); // anything: nobody stores it
   transposeSquare(loops, vectors);
   e.setMask(count < lanes ? firstLanes(e, count) : Value());
   for (int64_t lane = 0; lane < first.point.validLanes; ++lane)

@@ -56,6 +56,16 @@ TEST(TileStore, KernelsAndGroups) {
       expectSame(convolution(32, 32, 9, 19, kernel, group, "", "$C", "return %c : $C\n"));
 }
 
+/// Sums that are known to be nothing when compiling, as only padding is read.
+TEST(TileStore, OnlyPadding) {
+  expectSame(
+      "func.func @main(%x: tensor<1x8x0xf32>) -> tensor<1x16x3xf32> {\n"
+      "%w = tk.constant dense<0.5> : tensor<16x8x1xf32>\n"
+      "%c = tk.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 2>, "
+      "pads_high = array<i64: 1>, group = 1 : i64} : (tensor<1x8x0xf32>, tensor<16x8x1xf32>) -> "
+      "tensor<1x16x3xf32>\nreturn %c : tensor<1x16x3xf32>\n}");
+}
+
 TEST(TileStore, WhatFollows) {
   // A residual in the same image, a second result, a view of other axes, another element type.
   expectSame(
