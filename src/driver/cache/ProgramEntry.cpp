@@ -16,14 +16,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledProgram, objects, entry, arenaBytes, 
 } // namespace codegen
 
 namespace driver {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledModel, program, specialized, onnxNodes, traffic)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompiledModel, program, specialized, onnxNodes, indexInputs, traffic)
 
 namespace {
 
 /// Does not compile where a field was added: it must be written above as well, or be one that is not kept.
 [[maybe_unused]] void allFields(const CompiledModel &model) {
-  [[maybe_unused]] const auto &[program, specialized, onnxNodes, traffic, predictions, weightsOfFile,
-                                emitted] = model;
+  [[maybe_unused]] const auto &[program, specialized, onnxNodes, indexInputs, traffic, predictions,
+                                storedWeights, emitted] = model;
   [[maybe_unused]] const auto &[objects, entry, weights, arena, scratch, inputs, outputs, steps, faultPlaces,
                                 observed, kernelCount] = program;
 }
