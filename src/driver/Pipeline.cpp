@@ -119,7 +119,8 @@ static llvm::Error generateCode(PartitionedModel &partitioned, const CompileOpti
   result.traffic = analysis::trafficOf(main.getBody().front());
   result.specialized = partitioned.specialized;
   result.onnxNodes = partitioned.onnxNodes;
-  result.indexInputs = indexInputs(*partitioned.imported);
+  if (partitioned.imported) // calibration has groups of its own
+    result.indexInputs = indexInputs(*partitioned.imported);
   if (options.predict)
     result.predictions = predictSteps(*partitioned.module, partitioned.target, options.threads);
   codegen::CodegenOptions codegen;

@@ -6,6 +6,7 @@
 //
 // Contract: reassociating. The error of F(2x2) is below that of the plain sum, that of F(4x4) about twice as
 // large. A NaN or an infinity in the input reaches all results of the tiles that read it.
+#include "analysis/PostDominatorTree.h"
 #include "codegen/anchors/Convolution.h"
 #include "codegen/anchors/WinogradChoice.h"
 #include "codegen/anchors/WinogradConvolution.h"
@@ -22,6 +23,29 @@ using namespace tokamak;
 using codegen::ConvolutionShape;
 
 namespace {
+
+/// Whether `value` will lie in memory row by row, as the program's inputs and results do and what joins or
+/// regroups channels, or follows element by element from one of these.
+bool liesInRows(Value value, int64_t lanes) {
+  if (llvm::any_of(value.getUsers(), [](Operation *user) {
+        return user->hasTrait<OpTrait::IsTerminator>() || analysis::kindOf(user) == FusionKind::Opaque;
+      }))
+    return true;
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<tk::ReshapeOp, tk::TransposeOp, tk::MatMulOp>(op) ||
+        codegen::joinsWithinBlocks(op, lanes) || analysis::kindOf(op) == FusionKind::Opaque)
+      return true;
+    if (analysis::kindOf(op) > FusionKind::Broadcast || op->getNumOperands() == 0)
+      return false;
+    auto same = llvm::find_if(op->getOperands(), [&](Value operand) {
+      return tk::tensorType(operand).getShape() == tk::tensorType(value).getShape();
+    });
+    if (same == op->getOperands().end())
+      return true;
+    value = *same;
+  }
+}
 
 struct ChooseWinograd : tokamak::impl::ChooseWinogradBase<ChooseWinograd> {
   explicit ChooseWinograd(PassStatePtr state) : state(std::move(state)) {}
@@ -46,8 +70,7 @@ struct ChooseWinograd : tokamak::impl::ChooseWinogradBase<ChooseWinograd> {
 private:
   void choose(tk::ConvOp conv, codegen::WeightSource source) {
     const TargetDescription &target = state->target;
-    // It will lie in rows.
-    if (codegen::joinsWithinBlocks(conv.getInput().getDefiningOp(), target.lanes()))
+    if (liesInRows(conv.getInput(), target.lanes()))
       return;
     auto shape = codegen::ConvolutionPlan::describe(conv, codegen::Layout{.block = target.lanes()}, target);
     if (!shape)

@@ -102,9 +102,10 @@ def convolutions_apart():
 
 
 def filtered(side):
-    """A convolution of 64 channels, 3x3 taps and `side` rows and columns of results."""
-    return model_of(graph_of([("Conv", ["x", "w"], ["y"], "only")], [("x", (1, 64, side + 2, side + 2))],
-                             [("y", (1, 64, side, side))]) + weights("w", (64, 64, 3, 3)))
+    """A convolution of 64 channels, 3x3 taps and `side` rows and columns of results, behind one of 2x2 taps."""
+    nodes = [("Conv", ["x", "v"], ["a"], "first"), ("Conv", ["a", "w"], ["y"], "second")]
+    return model_of(graph_of(nodes, [("x", (1, 64, side + 3, side + 3))], [("y", (1, 64, side, side))]) +
+                    weights("v", (64, 64, 2, 2)) + weights("w", (64, 64, 3, 3)))
 
 
 def chain(count):
