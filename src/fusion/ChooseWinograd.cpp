@@ -20,7 +20,6 @@ namespace tokamak {
 
 using namespace mlir;
 using namespace tokamak;
-using codegen::ConvolutionShape;
 
 namespace {
 
