@@ -20,6 +20,7 @@ llvm::ArrayRef<uint8_t> noteOf(const dl_phdr_info &object) {
   for (const ElfW(Phdr) & segment : llvm::ArrayRef(object.dlpi_phdr, object.dlpi_phnum)) {
     if (segment.p_type != PT_NOTE)
       continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells addresses as numbers.
     const auto *note = reinterpret_cast<const uint8_t *>(object.dlpi_addr + segment.p_vaddr);
     const uint8_t *end = note + segment.p_memsz;
     const uint64_t align = segment.p_align == 8 ? 8 : 4;

@@ -64,7 +64,7 @@ std::optional<CompiledModel> ProgramFolder::find(ProgramKey key,
                                                  const std::map<std::string, Tensor> &hints) const {
   while (std::optional<ProgramEntry> entry = read(key)) {
     if (entry->program)
-      return std::move(*entry->program);
+      return std::move(entry->program);
     key = keyWithValues(key, entry->inputs, hints);
   }
   return std::nullopt;
