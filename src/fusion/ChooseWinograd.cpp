@@ -1,4 +1,4 @@
-//===- ChooseWinograd.cpp - convolutions that are computed by minimal filtering --------===//
+//===- ChooseWinograd.cpp - convolutions that are computed by minimal filtering --------------===//
 // A convolution of 3x3 taps without stride takes 2.25 or 4 times fewer multiplications by F(2x2, 3x3) or
 // F(4x4, 3x3), but transforms of its input and result, and weights of 1.8 or 4 times the size. Which way it
 // goes is noted at the operator; a kernel that cannot go that way, a band of a chain say, computes plain

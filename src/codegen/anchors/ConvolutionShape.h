@@ -15,8 +15,8 @@ struct ConvolutionShape {
   Axes strides{1, 1, 1}, dilations{1, 1, 1}, padsLow{0, 0, 0};
   int64_t spatialRank = 2; ///< how many of the three axes (the last ones) the operator has
   bool transposed = false;
-  int64_t winograd =
-      0; ///< results of a tile along both axes by minimal filtering, where possible; 0: plain sums
+  /// Results of a tile along both axes by minimal filtering, where that is possible; 0: plain sums.
+  int64_t winograd = 0;
   enum class Window { None, Max, Sum } window = Window::None; ///< what combines the taps, without weights
   int64_t inputBlock = 0;     ///< channels per block of the input's layout; 0: row-major
   int64_t inputPitch = 0;     ///< elements between images of a blocked input; 0: they lie side by side

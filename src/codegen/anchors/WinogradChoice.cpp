@@ -1,4 +1,4 @@
-//===- WinogradChoice.cpp - where minimal filtering pays --------===//
+//===- WinogradChoice.cpp - where minimal filtering pays -------------------------------------===//
 #include "codegen/anchors/WinogradChoice.h"
 #include "codegen/anchors/RegisterTile.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,4 @@
-//===- WinogradChoice.h - where minimal filtering pays --------===//
+//===- WinogradChoice.h - where minimal filtering pays ---------------------------------------===//
 #pragma once
 #include "analysis/TargetDescription.h"
 #include "codegen/anchors/ConvolutionShape.h"
