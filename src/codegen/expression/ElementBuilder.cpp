@@ -266,6 +266,13 @@ void ElementBuilder::store(Value value, const Buffer &buffer, ArrayRef<Index> in
 Value ElementBuilder::indexConstant(int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); }
 
 Value ElementBuilder::materialize(const Index &index) {
+  // Quotients share their numerators: through a chain of reshapes and transposes there are exponentially many
+  // paths to few atoms.
+  llvm::DenseMap<AtomId, Value> quotients;
+  return materialize(index, quotients);
+}
+
+Value ElementBuilder::materialize(const Index &index, llvm::DenseMap<AtomId, Value> &quotients) {
   bool uniform = indices.isUniform(index);
   auto vectorType = VectorType::get({laneCount}, b.getIndexType());
   auto number = [&](int64_t v, bool asVector) -> Value {
@@ -291,13 +298,20 @@ Value ElementBuilder::materialize(const Index &index) {
       value = b.create<vector::StepOp>(loc, vectorType);
       break;
     case IndexSpace::Kind::Quotient: {
-      Value numerator = materialize(atom.numerator);
+      if (Value known = quotients.lookup(id)) {
+        value = known;
+        break;
+      }
+      Value numerator = materialize(atom.numerator, quotients);
       bool asVector = isa<VectorType>(numerator.getType());
       Value divisor = number(atom.divisor, asVector);
-      if (atom.range.low >= 0 && indices.range(atom.numerator).low >= 0)
+      if (atom.divisor == 1)
+        value = numerator;
+      else if (atom.range.low >= 0 && indices.range(atom.numerator).low >= 0)
         value = b.create<arith::DivUIOp>(loc, numerator, divisor);
       else
         value = b.create<arith::FloorDivSIOp>(loc, numerator, divisor);
+      quotients[id] = value;
       break;
     }
     }

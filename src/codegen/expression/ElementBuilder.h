@@ -116,6 +116,8 @@ public:
   };
 
 private:
+  /// `quotients` are those that this index has emitted already.
+  mlir::Value materialize(const Index &index, llvm::DenseMap<AtomId, mlir::Value> &quotients);
   mlir::Value toCompute(mlir::Value stored, DataType type);
   mlir::Value toStorage(mlir::Value value, DataType type);
   mlir::Type storageScalar(DataType type);

@@ -1,6 +1,7 @@
 //===- Index.cpp - affine indices with value ranges ----------------------------------------===//
 #include "codegen/expression/Index.h"
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -94,10 +95,27 @@ Range IndexSpace::range(const Index &a) const {
     total.low += coefficient > 0 ? coefficient * r.low : coefficient * r.high;
     total.high += coefficient > 0 ? coefficient * r.high : coefficient * r.low;
   }
+  if (auto fact = facts.find(a); fact != facts.end())
+    total = {std::max(total.low, fact->second.low), std::min(total.high, fact->second.high)};
   return total;
 }
 
-Index IndexSpace::floorDiv(const Index &a, int64_t divisor) {
+Index IndexSpace::known(const Index &a, Range r) {
+  Range seen = range(a);
+  if (r.low > seen.low || r.high < seen.high)
+    facts[a] = {std::max(r.low, seen.low), std::min(r.high, seen.high)};
+  return a;
+}
+
+Index IndexSpace::floorDiv(const Index &given, int64_t divisor) {
+  if (divisor == 1)
+    return given;
+  Index a = tamed(given);
+  Range r = range(a);
+  return known(divide(a, divisor), {floorDivide(r.low, divisor), floorDivide(r.high, divisor)});
+}
+
+Index IndexSpace::divide(const Index &a, int64_t divisor) {
   if (divisor == 1)
     return a;
   // Whole multiples of the divisor leave the division.
@@ -132,19 +150,52 @@ Index IndexSpace::floorDiv(const Index &a, int64_t divisor) {
     }
     Range f = range(fine);
     if (f.low >= 0 && f.high < g)
-      return add(quotient, floorDiv(coarse, divisor / g));
+      return add(quotient, divide(coarse, divisor / g));
   }
-  auto [it, isNew] = quotients.try_emplace({rest, divisor}, static_cast<AtomId>(atoms.size()));
-  if (isNew) {
-    Atom q{Kind::Quotient, {floorDivide(r.low, divisor), floorDivide(r.high, divisor)}, {}, rest, divisor};
-    q.uniform = isUniform(rest);
-    atoms.push_back(q);
+  // Split at the nearest multiple, the rest may stay below the divisor: a transposition's 8 * i - 63 * q is
+  // 8 * (i - 8 * q) + q.
+  Index outside(floorDivide(rest.constant, divisor)), inside(rest.constant - outside.constant * divisor);
+  for (const auto &[id, coefficient] : rest.terms) {
+    int64_t nearest = floorDivide(2 * coefficient + divisor, 2 * divisor);
+    if (nearest)
+      outside.terms.push_back({id, nearest});
+    if (int64_t remaining = coefficient - nearest * divisor)
+      inside.terms.push_back({id, remaining});
   }
-  return add(quotient, single(it->second));
+  if (Range n = range(inside); floorDivide(n.low, divisor) == floorDivide(n.high, divisor))
+    return add(quotient, add(outside, Index(floorDivide(n.low, divisor))));
+  return add(quotient,
+             quotientAtom(rest, divisor, {floorDivide(r.low, divisor), floorDivide(r.high, divisor)}));
 }
 
-Index IndexSpace::mod(const Index &a, int64_t divisor) {
-  return sub(a, scale(floorDiv(a, divisor), divisor));
+Index IndexSpace::mod(const Index &given, int64_t divisor) {
+  Index a = tamed(given);
+  return known(sub(a, scale(floorDiv(a, divisor), divisor)), {0, divisor - 1});
+}
+
+Index IndexSpace::quotientAtom(const Index &numerator, int64_t divisor, Range range) {
+  auto [it, isNew] = quotients.try_emplace({numerator, divisor}, static_cast<AtomId>(atoms.size()));
+  if (isNew) {
+    Atom q{Kind::Quotient, range, {}, numerator, divisor};
+    q.uniform = isUniform(numerator);
+    atoms.push_back(q);
+  }
+  return single(it->second);
+}
+
+Index IndexSpace::tamed(const Index &a) {
+  // Far above the positions of any tensor, far below what overflows when an extent multiplies it.
+  constexpr double largest = 0x1p45;
+  constexpr size_t mostTerms = 24;
+  double magnitude = 0;
+  for (const auto &[id, coefficient] : a.terms) {
+    Range r = atom(id).range;
+    double furthest = std::max(std::abs(static_cast<double>(r.low)), std::abs(static_cast<double>(r.high)));
+    magnitude += std::abs(static_cast<double>(coefficient)) * furthest;
+  }
+  if (magnitude <= largest && a.terms.size() <= mostTerms)
+    return a;
+  return quotientAtom(a, 1, range(a));
 }
 
 bool IndexSpace::isUniform(const Index &a) const {
@@ -165,9 +216,13 @@ std::optional<int64_t> IndexSpace::laneStride(const Index &a) const {
 
 Index linearize(IndexSpace &space, llvm::ArrayRef<Index> index, llvm::ArrayRef<int64_t> shape) {
   Index result(0);
-  for (size_t i = 0; i < shape.size(); ++i)
-    result = space.add(space.scale(result, shape[i]), index[i]);
-  return result;
+  Range bounds{0, 0};
+  for (size_t i = 0; i < shape.size(); ++i) {
+    Range r = space.range(index[i]);
+    bounds = {bounds.low * shape[i] + r.low, bounds.high * shape[i] + r.high};
+    result = space.known(space.add(space.scale(result, shape[i]), index[i]), bounds);
+  }
+  return space.tamed(result);
 }
 
 llvm::SmallVector<Index> delinearize(IndexSpace &space, Index position, llvm::ArrayRef<int64_t> shape) {

@@ -41,7 +41,7 @@ public:
     Uniform, ///< an SSA value of type index, the same for all lanes
     Lane,    ///< the lane number 0..lanes-1
     Varying, ///< a vector of index values, one a lane
-    Quotient ///< floor(numerator / divisor)
+    Quotient ///< floor(numerator / divisor); the divisor may be 1, which makes one atom of a sum
   };
 
   /// A loop variable with values in [low, high].
@@ -56,6 +56,9 @@ public:
   Index scale(const Index &a, int64_t factor) const;
   Index floorDiv(const Index &a, int64_t divisor);
   Index mod(const Index &a, int64_t divisor);
+  /// The same value in numbers that stay small: a sum whose terms have grown large or many becomes one atom.
+  /// Each transposition of a reshaped tensor multiplies the coefficients, though not the value.
+  Index tamed(const Index &a);
 
   Range range(const Index &a) const;
   /// True if all lanes have the same value.
@@ -79,8 +82,15 @@ private:
     result.terms.push_back({id, 1});
     return result;
   }
+  friend Index linearize(IndexSpace &space, llvm::ArrayRef<Index> index, llvm::ArrayRef<int64_t> shape);
+  Index divide(const Index &a, int64_t divisor);
+  Index quotientAtom(const Index &numerator, int64_t divisor, Range range);
+  /// Notes that `a` lies in `r`, for whoever asks for its range later, and returns it.
+  Index known(const Index &a, Range r);
+
   std::vector<Atom> atoms;
   std::map<std::pair<Index, int64_t>, AtomId> quotients;
+  std::map<Index, Range> facts; ///< of sums whose terms show less than what they were made from
 };
 
 /// Row-major position of `index` in a tensor of `shape`.

@@ -3,6 +3,9 @@
 // values of its variables. What must simplify (views, blocked layouts) is checked for its form.
 #include "codegen/expression/Index.h"
 #include "gtest/gtest.h"
+#include <array>
+#include <map>
+#include <numeric>
 #include <random>
 
 using namespace tokamak::codegen;
@@ -11,16 +14,25 @@ namespace {
 
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-int64_t valueOf(const IndexSpace &space, const Index &index, const std::vector<int64_t> &variables) {
+using Values = std::map<AtomId, int64_t>; ///< of quotients known already: they share their numerators
+
+int64_t valueOf(const IndexSpace &space, const Index &index, const std::vector<int64_t> &variables,
+                Values &known) {
   int64_t sum = index.constant;
   for (const auto &[id, coefficient] : index.terms) {
     const auto &atom = space.atom(id);
-    int64_t value = atom.kind == IndexSpace::Kind::Quotient
-                        ? floorDivide(valueOf(space, atom.numerator, variables), atom.divisor)
-                        : variables[static_cast<size_t>(id)];
-    sum += coefficient * value;
+    if (atom.kind != IndexSpace::Kind::Quotient)
+      known[id] = variables[static_cast<size_t>(id)];
+    else if (!known.contains(id))
+      known[id] = floorDivide(valueOf(space, atom.numerator, variables, known), atom.divisor);
+    sum += coefficient * known[id];
   }
   return sum;
+}
+
+int64_t valueOf(const IndexSpace &space, const Index &index, const std::vector<int64_t> &variables) {
+  Values known;
+  return valueOf(space, index, variables, known);
 }
 
 TEST(Index, BlockedChannelIsContiguousInItsBlock) {
@@ -42,6 +54,17 @@ TEST(Index, ReshapeThereAndBackIsTheIdentity) {
     EXPECT_EQ(back[i], index[i]);
 }
 
+TEST(Index, TransposeThereAndBackIsTheIdentity) {
+  IndexSpace space;
+  Index position = space.uniform({}, 0, 63);
+  auto transpose = [&](const Index &at) {
+    auto index = delinearize(space, at, {8, 8});
+    return linearize(space, {index[1], index[0]}, {8, 8});
+  };
+  EXPECT_NE(transpose(position), position);
+  EXPECT_EQ(transpose(transpose(position)), position);
+}
+
 TEST(Index, CollapsedAxesRecombine) {
   IndexSpace space;
   Index v = space.uniform({}, 0, 100), position = space.add(space.scale(v, 16), space.lane(16));
@@ -56,6 +79,39 @@ TEST(Index, LanesThatCrossARowAreIrregular) {
   auto index = delinearize(space, position, {23, 7});
   EXPECT_EQ(space.laneStride(index[1]), std::nullopt);
   EXPECT_FALSE(space.isUniform(index[0]));
+}
+
+// Each level multiplies the coefficients of a plain sum by an extent: 64 bits last for some twenty.
+TEST(Index, ManyTranspositionsKeepTheirValue) {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 100; ++trial) {
+    llvm::SmallVector<int64_t> shape;
+    for (int axis = 0; axis < 3; ++axis)
+      shape.push_back(std::uniform_int_distribution<int64_t>(1, 40)(random));
+    int64_t elements = shape[0] * shape[1] * shape[2];
+    IndexSpace space;
+    Index position = space.uniform({}, 0, elements - 1);
+    std::vector<int64_t> expected(static_cast<size_t>(elements));
+    std::iota(expected.begin(), expected.end(), 0);
+    for (int level = 0; level < 100; ++level) {
+      std::array<size_t, 3> order{0, 1, 2};
+      std::shuffle(order.begin(), order.end(), random);
+      llvm::SmallVector<int64_t> permuted{shape[order[0]], shape[order[1]], shape[order[2]]};
+      auto index = delinearize(space, position, shape);
+      position = linearize(space, {index[order[0]], index[order[1]], index[order[2]]}, permuted);
+      for (int64_t &value : expected) {
+        std::array<int64_t, 3> at{value / (shape[1] * shape[2]), value / shape[2] % shape[1],
+                                  value % shape[2]};
+        value = (at[order[0]] * permuted[1] + at[order[1]]) * permuted[2] + at[order[2]];
+      }
+      Range range = space.range(position);
+      ASSERT_GE(range.low, 0) << "trial " << trial << ", level " << level;
+      ASSERT_LT(range.high, elements) << "trial " << trial << ", level " << level;
+    }
+    for (int64_t start = 0; start < elements; start += 1 + elements / 50)
+      ASSERT_EQ(valueOf(space, position, {start}), expected[static_cast<size_t>(start)])
+          << "trial " << trial << " at " << start;
+  }
 }
 
 TEST(Index, RandomExpressionsKeepTheirValue) {

@@ -94,6 +94,24 @@ TEST(Program, MovementMix) {
               .exact = true});
 }
 
+// Fused into one kernel, the position in %x goes through all of them: coefficients that grow, quotients of
+// quotients.
+TEST(Program, ManyTranspositions) {
+  std::string text = "func.func @main(%x: tensor<105xf32>) -> tensor<105xf32> {\n%y0 = tk.abs %x : "
+                     "(tensor<105xf32>) -> tensor<105xf32>\n";
+  for (int i = 0; i < 40; ++i) {
+    std::string n = std::to_string(i);
+    text += "%n" + n + " = tk.neg %y" + n + " : (tensor<105xf32>) -> tensor<105xf32>\n%r" + n +
+            " = tk.reshape %n" + n +
+            " {shape = array<i64: 3, 5, 7>} : (tensor<105xf32>) -> tensor<3x5x7xf32>\n%t" + n +
+            " = tk.transpose %r" + n +
+            " {permutation = array<i64: 2, 0, 1>} : (tensor<3x5x7xf32>) -> tensor<7x3x5xf32>\n%y" +
+            std::to_string(i + 1) + " = tk.reshape %t" + n +
+            " {shape = array<i64: 105>} : (tensor<7x3x5xf32>) -> tensor<105xf32>\n";
+  }
+  expectSame({.text = text + "return %y40 : tensor<105xf32>\n}", .exact = true});
+}
+
 TEST(Program, ConvolutionsInARow) {
   expectSame({.text = R"(
     func.func @main(%x: tensor<2x3x17x13xf32>, %r: tensor<2x24x9x7xf32>) -> (tensor<2x24x9x7xf32>, tensor<2x24x1x1xf32>) {
