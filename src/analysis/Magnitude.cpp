@@ -54,14 +54,19 @@ private:
     return tensor ? std::optional<double>(bound) : std::nullopt;
   }
 
-  /// Bounds of the operands, combined; nothing where one has none.
+  /// Bounds of the operands, combined; nothing where one has none. Constants come last, since all their
+  /// elements are read.
   std::optional<double> combined(Operation *op, double start, double (*combine)(double, double)) {
-    for (Value operand : op->getOperands()) {
-      auto bound = of(operand);
-      if (!bound)
-        return std::nullopt;
-      start = combine(start, *bound);
-    }
+    for (bool constants : {false, true})
+      for (Value operand : op->getOperands()) {
+        Operation *definition = operand.getDefiningOp();
+        if ((definition && definition->hasTrait<OpTrait::ConstantLike>()) != constants)
+          continue;
+        auto bound = of(operand);
+        if (!bound)
+          return std::nullopt;
+        start = combine(start, *bound);
+      }
     return start;
   }
   std::optional<double> largestOperand(Operation *op) {
@@ -82,9 +87,12 @@ private:
       return largestOperand(op);
     // Sums of products of the first two operands, and a bias.
     if (isa<tk::ConvOp, tk::ConvTransposeOp, tk::MatMulOp>(op)) {
-      auto a = of(op->getOperand(0)), b = of(op->getOperand(1));
+      auto a = of(op->getOperand(0)); // most often without, and then no weights are read
+      auto b = a ? of(op->getOperand(1)) : std::nullopt;
+      if (!a || !b)
+        return std::nullopt;
       auto bias = op->getNumOperands() > 2 ? of(op->getOperand(2)) : std::optional<double>(0);
-      if (!a || !b || !bias)
+      if (!bias)
         return std::nullopt;
       const auto products = static_cast<double>(tk::tensorType(op->getOperand(1)).getNumElements());
       return products * *a * *b + *bias;

@@ -87,11 +87,15 @@ int64_t TargetDescription::capacity(MemoryLevel level) const {
 }
 
 TargetDescription TargetDescription::host() {
-  llvm::Expected<TargetDescription> native = forCpu("native");
-  if (native)
-    return *native;
-  llvm::consumeError(native.takeError());
-  return {};
+  // The system is asked once: searches describe targets for each graph that they price.
+  static const TargetDescription described = [] {
+    llvm::Expected<TargetDescription> native = forCpu("native");
+    if (native)
+      return *native;
+    llvm::consumeError(native.takeError());
+    return TargetDescription();
+  }();
+  return described;
 }
 
 llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &cpu) {

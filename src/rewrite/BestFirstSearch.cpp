@@ -58,8 +58,8 @@ struct SearchState {
 
 class Search {
 public:
-  Search(const fusion::CostModel &model, int64_t bound, IsAllowedFn isAllowed)
-      : model(model), bound(bound), isAllowed(isAllowed) {}
+  Search(GraphPricer &pricer, int64_t bound, IsAllowedFn isAllowed)
+      : pricer(pricer), bound(bound), isAllowed(isAllowed) {}
 
   SearchResult run(ModuleOp start) {
     enter(start.clone(), {});
@@ -68,18 +68,45 @@ public:
       frontier.pop();
       expand(cheapest);
     }
-    const auto *best =
-        llvm::min_element(states, [](const auto &a, const auto &b) { return a->cost < b->cost; });
-    return {static_cast<int64_t>(states.size()), states.front()->cost, (*best)->cost, (*best)->steps};
+    return choose();
   }
 
 private:
   void enter(OwningOpRef<ModuleOp> module, std::vector<SearchStep> steps) {
     if (!seen.insert(printed(*module)).second)
       return;
-    const double cost = graphCost(*module, model);
+    const double cost = sumOf(pricer.kernelCosts(*module, GroupsOf::Baseline));
     frontier.push({-cost, states.size()});
     states.push_back(std::make_unique<SearchState>(SearchState{std::move(module), cost, std::move(steps)}));
+  }
+
+  /// The state with the largest gain once `full` has fused it.
+  SearchResult choose() const {
+    const SearchState &start = *states.front();
+    std::vector<const SearchState *> better;
+    for (const auto &state : states) // half a call of a kernel is nothing that the model could tell
+      if (start.cost - state->cost >= pricer.target().callSeconds / 2)
+        better.push_back(state.get());
+    llvm::stable_sort(better, [](const SearchState *a, const SearchState *b) { return a->cost < b->cost; });
+    constexpr size_t mostPricedAgain = 3;
+    better.resize(std::min(better.size(), mostPricedAgain));
+
+    SearchResult result;
+    result.explored = static_cast<int64_t>(states.size());
+    result.secondsBefore = result.secondsAfter = start.cost;
+    if (better.empty())
+      return result;
+    const std::vector<double> before = pricer.kernelCosts(*start.module, GroupsOf::Full);
+    result.secondsBefore = result.secondsAfter = sumOf(before);
+    for (const SearchState *state : better) {
+      std::vector<double> after = pricer.kernelCosts(*state->module, GroupsOf::Full);
+      if (const double seconds = sumOf(after); seconds < result.secondsAfter) {
+        result.secondsAfter = seconds;
+        result.secondsChanged = changedCost(before, std::move(after));
+        result.steps = state->steps;
+      }
+    }
+    return result;
   }
 
   void expand(size_t number) {
@@ -103,7 +130,7 @@ private:
     }
   }
 
-  const fusion::CostModel &model;
+  GraphPricer &pricer;
   int64_t bound;
   IsAllowedFn isAllowed;
   llvm::SmallVector<std::unique_ptr<SearchState>> states;
@@ -115,9 +142,9 @@ private:
 
 std::string rewrite::textOf(const GraphCopy &graph) { return printed(graph.module.get()); }
 
-SearchResult rewrite::searchRewrites(const GraphCopy &start, const fusion::CostModel &model, int64_t bound,
+SearchResult rewrite::searchRewrites(const GraphCopy &start, GraphPricer &pricer, int64_t bound,
                                      IsAllowedFn isAllowed) {
-  return Search(model, bound, isAllowed).run(*start.module);
+  return Search(pricer, bound, isAllowed).run(*start.module);
 }
 
 std::vector<std::string> rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps,

@@ -17,17 +17,23 @@ struct SearchStep {
 using IsAllowedFn = llvm::function_ref<bool(const CostedRewrite &, const Site &)>;
 
 struct SearchResult {
-  int64_t explored = 0; ///< states whose cost was modelled, the first one included
-  double secondsBefore = 0, secondsAfter = 0;
-  std::vector<SearchStep> steps; ///< in order; none where nothing costs less
+  int64_t explored = 0;                       ///< states whose cost was modelled, the first one included
+  double secondsBefore = 0, secondsAfter = 0; ///< of the groups that `full` would form
+  double secondsChanged = 0;                  ///< of `secondsBefore`, kernels that the steps change
+  std::vector<SearchStep> steps;              ///< in order; none where nothing costs less
+
+  /// What the model must promise, as a share of the kernels that change: it knows a kernel's time no better.
+  static constexpr double leastGain = 0.15;
+  bool pays() const { return secondsBefore - secondsAfter >= leastGain * secondsChanged && !steps.empty(); }
 };
 
 /// What tells graphs apart: their text without large constants and locations.
 std::string textOf(const GraphCopy &graph);
 
 /// Best-first search from `start`: the cheapest state known is expanded first, until none is left or `bound`
-/// states have been modelled. `isAllowed` says which sites count.
-SearchResult searchRewrites(const GraphCopy &start, const fusion::CostModel &model, int64_t bound,
+/// states have been modelled in the groups of the baseline. The best few of them are priced once more in
+/// those of `full`, by which one is chosen. `isAllowed` says which sites count.
+SearchResult searchRewrites(const GraphCopy &start, GraphPricer &pricer, int64_t bound,
                             IsAllowedFn isAllowed);
 
 /// Repeats the steps on the operations that `start` was copied from, and on the copy. Returns those that were

@@ -1,9 +1,15 @@
 //===- GraphCost.cpp - what a graph will cost once it is fused ---------------------------------------===//
 #include "rewrite/GraphCost.h"
+#include "analysis/Traffic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OperationSupport.h"
 #include "mlir/Pass/PassManager.h"
 #include "rewrite/Passes.h"
 #include "rewrite/WeightedAnchor.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 using namespace tokamak;
@@ -104,28 +110,75 @@ static double pickedElements(Operation *op, const TargetDescription &target) {
   return elements;
 }
 
-static double secondsOf(Operation *op, const fusion::CostModel &model) {
-  const TargetDescription &target = model.targetDescription();
-  if (!isa<tk::FusionOp, tk::LibraryCallInterface>(op) || isView(op, target))
-    return 0;
-  constexpr double cyclesToPick = 3; // of one element, its address and its mask included
-  return model.group(op).seconds() + pickedElements(op, target) * cyclesToPick / target.clockHz;
+/// What the model looks at: the operators inside, their types and attributes, and which operands are weights.
+static size_t identityOf(Operation *group) {
+  llvm::DenseMap<Value, size_t> numbers;
+  auto numberOf = [&](Value value) {
+    return llvm::hash_combine(numbers.try_emplace(value, numbers.size()).first->second, value.getType());
+  };
+  llvm::hash_code hash = 0;
+  for (Value operand : group->getOperands())
+    hash = llvm::hash_combine(hash, numberOf(operand), analysis::isWeight(operand));
+  group->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(op, numberOf,
+                                                                      OperationEquivalence::ignoreHashValue,
+                                                                      OperationEquivalence::IgnoreLocations));
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        hash = llvm::hash_combine(hash, numberOf(argument));
+    for (Value result : op->getResults())
+      numberOf(result);
+  });
+  return hash;
 }
 
-double rewrite::graphCost(ModuleOp module, const fusion::CostModel &model) {
+double rewrite::GraphPricer::secondsOf(Operation *op) {
+  if (!isa<tk::FusionOp, tk::LibraryCallInterface>(op) || isView(op, target()))
+    return 0;
+  auto [entry, isNew] = known.try_emplace(identityOf(op));
+  if (isNew)
+    entry->second = model.group(op).seconds();
+  constexpr double cyclesToPick = 3; // of one element, its address and its mask included
+  return entry->second + pickedElements(op, target()) * cyclesToPick / target().clockHz;
+}
+
+std::vector<double> rewrite::GraphPricer::kernelCosts(ModuleOp module, GroupsOf groups) {
   OwningOpRef<ModuleOp> copy = module.clone();
   Block &block = copy->lookupSymbol<func::FuncOp>("main").getBody().front();
   foldToPlaceholders(block);
   auto state = std::make_shared<PassState>();
-  state->target = model.targetDescription();
+  state->target = target();
   PassManager passes(copy->getContext(), ModuleOp::getOperationName());
   passes.enableVerifier(false);
+  // What is cut apart and joined again costs nothing.
+  passes.addPass(createSimplifySlicesPass(state));
+  passes.addPass(createEliminateDeadCodePass(state));
   passes.addPass(createPartitionDominatorPass(state));
+  if (groups == GroupsOf::Full) {
+    passes.addPass(createMergeRowsPass(state));
+    passes.addPass(createMergeOutputsPass(state));
+    passes.addPass(createRecomputeProducersPass(state));
+    passes.addPass(createMergeAnchorsPass(state));
+    passes.addPass(createSplitReductionsPass(state));
+  }
   passes.addPass(createOutlineGroupsPass());
   [[maybe_unused]] LogicalResult result = passes.run(*copy);
-  assert(succeeded(result) && "the baseline's groups close no cycle");
-  double seconds = 0;
+  assert(succeeded(result) && "groups close no cycle");
+  std::vector<double> costs;
   for (Operation &op : block)
-    seconds += secondsOf(&op, model);
-  return seconds;
+    if (const double seconds = secondsOf(&op); seconds > 0)
+      costs.push_back(seconds);
+  return costs;
+}
+
+double rewrite::sumOf(llvm::ArrayRef<double> costs) {
+  return std::accumulate(costs.begin(), costs.end(), 0.0);
+}
+
+double rewrite::changedCost(std::vector<double> before, std::vector<double> after) {
+  llvm::sort(before);
+  llvm::sort(after);
+  std::vector<double> changed;
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(changed));
+  return sumOf(changed);
 }

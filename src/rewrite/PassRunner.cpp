@@ -68,7 +68,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   add(createEliminateDeadCodePass(state));
   // Siblings and sums of anchors merge, as asked and then as it pays; the weights that they leave are
   // computed now. Only where asked: on the models that it changes, the gain is not measured beyond noise yet.
-  if (options.fusion == FusionMode::Full && !options.forcedRewrites.empty()) {
+  if (options.fusion == FusionMode::Full) {
     add(createRewriteSearchPass(options.forcedRewrites, state));
     add(createSimplifySlicesPass(state)); // what was cut apart and is joined again
     add(createFoldConstantsPass(state));

@@ -54,8 +54,10 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
       }
       forced.push_back(rewrite);
     }
-    model.emplace(state->target);
+    // On one thread: with more of them, siblings run beside each other as it is (`schedule-waves`).
+    model.emplace(state->target, 1);
     model->setProgramWeights(getOperation());
+    pricer.emplace(*model);
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
       bool changed = true;
       for (int sweeps = 0; changed && sweeps < mostSweeps; ++sweeps) {
@@ -136,15 +138,15 @@ private:
     // Networks repeat themselves, and what is found in one place holds in all that look like it.
     auto [entry, isNew] = searched.try_emplace(textOf(copy));
     if (isNew)
-      entry->second = searchRewrites(copy, *model, bound, isAllowedHere);
+      entry->second = searchRewrites(copy, *pricer, bound, isAllowedHere);
     const SearchResult &found = entry->second;
-    // Less than half a call of a kernel is no gain that the model can tell from none.
-    if (found.secondsBefore - found.secondsAfter >= state->target.callSeconds / 2)
+    if (found.pays())
       report.steps = replaySteps(std::move(copy), found.steps, *state, getArgument(), isAllowedHere,
                                  [&](Operation *op) { done.insert(op); });
     report.explored = found.explored;
     report.secondsBefore = found.secondsBefore;
     report.secondsAfter = found.secondsAfter;
+    report.secondsChanged = found.secondsChanged;
     const bool changed = !report.steps.empty();
     // Later sweeps look again around most sites, and need not say so.
     if (changed || reported.insert(report.at).second)
@@ -154,6 +156,7 @@ private:
 
   PassStatePtr state;
   std::optional<fusion::CostModel> model;
+  std::optional<GraphPricer> pricer;
   llvm::SmallVector<const CostedRewrite *> forced;
   llvm::StringMap<SearchResult> searched; ///< by the text of the neighbourhood
   llvm::StringSet<> reported;             ///< nodes around which nothing was taken

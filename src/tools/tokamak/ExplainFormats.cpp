@@ -68,9 +68,14 @@ static std::string searchText(const SearchReport &search) {
   std::string steps = fmt::format("{}", fmt::join(search.steps, ", "));
   if (isForced(search))
     return fmt::format("  forced: {}\n", steps);
+  if (steps.empty())
+    steps = search.secondsChanged > 0
+                ? fmt::format("nothing taken, too small a share of the {:.1f} us that change",
+                              search.secondsChanged * 1e6)
+                : "nothing taken";
   return fmt::format("  around {}: {:.1f} us -> {:.1f} us modelled, {} of at most {} states: {}\n", search.at,
                      search.secondsBefore * 1e6, search.secondsAfter * 1e6, search.explored, search.bound,
-                     steps.empty() ? "nothing taken" : steps);
+                     steps);
 }
 
 std::string explanationText(const std::string &model, const std::string &fusion,
