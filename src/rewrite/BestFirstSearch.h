@@ -22,9 +22,10 @@ struct SearchResult {
   double secondsChanged = 0;                  ///< of `secondsBefore`, kernels that the steps change
   std::vector<SearchStep> steps;              ///< in order; none where nothing costs less
 
-  /// What the model must promise, as a share of the kernels that change: it knows a kernel's time no better.
-  static constexpr double leastGain = 0.15;
-  bool pays() const { return secondsBefore - secondsAfter >= leastGain * secondsChanged && !steps.empty(); }
+  /// Whether the gain is at least that share of what changes.
+  bool gains(double share) const {
+    return !steps.empty() && secondsBefore - secondsAfter >= share * secondsChanged;
+  }
 };
 
 /// What tells graphs apart: their text without large constants and locations.

@@ -103,8 +103,12 @@ static bool isView(Operation *op, const TargetDescription &target) {
 static double pickedElements(Operation *op, const TargetDescription &target) {
   double elements = 0;
   const bool writesRows = isReturned(op);
+  auto isResult = [](tk::SliceOp slice) {
+    return llvm::any_of(slice->getUsers(),
+                        [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  };
   op->walk([&](tk::SliceOp slice) {
-    if (slice.getType().getRank() >= 3 && (writesRows || !isSliceView(slice, target)))
+    if (slice.getType().getRank() >= 3 && ((writesRows && isResult(slice)) || !isSliceView(slice, target)))
       elements += static_cast<double>(slice.getType().getNumElements());
   });
   return elements;

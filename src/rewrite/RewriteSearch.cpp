@@ -29,6 +29,8 @@ namespace {
 
 /// Rewriting in a neighbourhood lays open what lies at its border, a few times at most.
 constexpr int mostSweeps = 4;
+/// What must be gained of the time of the kernels that change: the model does not know them any better.
+constexpr double leastGain = 0.15;
 
 struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
   explicit RewriteSearch(PassStatePtr state) : state(std::move(state)) {}
@@ -54,8 +56,9 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
       }
       forced.push_back(rewrite);
     }
-    // On one thread: with more of them, siblings run beside each other as it is (`schedule-waves`).
-    model.emplace(state->target, 1);
+    // On one thread: with more of them, siblings run beside each other as it is (`schedule-waves`). Who
+    // forces rewrites wants to see what they make possible, so then the dispatches saved count as well.
+    model.emplace(state->target, forced.empty() ? 1 : 0);
     model->setProgramWeights(getOperation());
     pricer.emplace(*model);
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
@@ -140,7 +143,7 @@ private:
     if (isNew)
       entry->second = searchRewrites(copy, *pricer, bound, isAllowedHere);
     const SearchResult &found = entry->second;
-    if (found.pays())
+    if (found.gains(forced.empty() ? leastGain : 0))
       report.steps = replaySteps(std::move(copy), found.steps, *state, getArgument(), isAllowedHere,
                                  [&](Operation *op) { done.insert(op); });
     report.explored = found.explored;
