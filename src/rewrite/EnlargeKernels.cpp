@@ -33,20 +33,35 @@ bool fitsInto(tk::ConvOp small, tk::ConvOp large) {
   return true;
 }
 
+/// Whether what becomes of a sibling is the same with either.
+bool haveSameKernel(tk::ConvOp a, tk::ConvOp b) {
+  return kernelOf(a.getWeight()) == kernelOf(b.getWeight()) && a.getDilations() == b.getDilations() &&
+         tk::tensorType(a.getWeight()).getElementType() == tk::tensorType(b.getWeight()).getElementType();
+}
+
 class EnlargeKernelsRewrite : public CostedRewrite {
 public:
   llvm::StringRef name() const override { return "enlarge-kernels"; }
 
-  /// The convolution to be enlarged, and the sibling that has the kernel.
+  /// The convolution to be enlarged, and the first sibling that has the kernel.
   std::vector<Site> findSites(Block &block) const override {
-    llvm::MapVector<Value, llvm::SmallVector<tk::ConvOp, 2>> byInput;
-    for (Operation &op : block)
-      if (auto conv = dyn_cast<tk::ConvOp>(op); conv && weightedAnchor(conv) && isCentred(conv))
-        byInput[conv.getInput()].push_back(conv);
+    struct Siblings {
+      llvm::SmallVector<tk::ConvOp, 2> all, firstOfKernel;
+    };
+    llvm::MapVector<Value, Siblings> byInput;
+    for (Operation &op : block) {
+      auto conv = dyn_cast<tk::ConvOp>(op);
+      if (!conv || !weightedAnchor(conv) || !isCentred(conv))
+        continue;
+      auto &[all, firstOfKernel] = byInput[conv.getInput()];
+      all.push_back(conv);
+      if (llvm::none_of(firstOfKernel, [&](tk::ConvOp other) { return haveSameKernel(conv, other); }))
+        firstOfKernel.push_back(conv);
+    }
     std::vector<Site> sites;
-    for (auto &[input, convs] : byInput)
-      for (tk::ConvOp small : convs)
-        for (tk::ConvOp large : convs)
+    for (auto &[input, siblings] : byInput)
+      for (tk::ConvOp small : siblings.all)
+        for (tk::ConvOp large : siblings.firstOfKernel)
           if (fitsInto(small, large))
             sites.push_back({small, large});
     return sites;

@@ -25,8 +25,11 @@ constexpr int mostAnchors = 2;
 class Collector {
 public:
   std::vector<Operation *> run(const Site &site) {
-    for (Operation *op : site)
+    for (Operation *op : site) {
+      if (levels.size() >= mostOperations)
+        break; // before all readers of a value are gone through once for each of them
       addBehind(op);
+    }
     while (!pending.empty() && levels.size() < mostOperations) {
       Operation *op = pending.front();
       pending.pop();

@@ -228,6 +228,7 @@ std::string explanationJson(const std::string &model, const std::string &fusion,
                                 {"explored", search.explored},
                                 {"seconds_before", search.secondsBefore},
                                 {"seconds_after", search.secondsAfter},
+                                {"seconds_changed", search.secondsChanged},
                                 {"steps", search.steps}});
   }
   json["decisions"] = ordered_json::array();
