@@ -1,5 +1,6 @@
 //===- GraphCost.cpp - what a graph will cost once it is fused ---------------------------------------===//
 #include "rewrite/GraphCost.h"
+#include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OperationSupport.h"
@@ -99,16 +100,16 @@ static bool isView(Operation *op, const TargetDescription &target) {
 }
 
 /// Elements that the group picks lane by lane out of channel blocks: slices that split a block, and those of
-/// which it writes rows. The model takes all values to be row-major.
+/// which it writes rows. (Anchors go over blocks whatever they write.) The model takes all values to be
+/// row-major.
 static double pickedElements(Operation *op, const TargetDescription &target) {
   double elements = 0;
-  const bool writesRows = isReturned(op);
-  auto isResult = [](tk::SliceOp slice) {
-    return llvm::any_of(slice->getUsers(),
-                        [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-  };
+  bool writesRows = isReturned(op);
+  op->walk([&](Operation *member) {
+    writesRows &= member->getNumRegions() > 0 || analysis::kindOf(member) != FusionKind::Anchor;
+  });
   op->walk([&](tk::SliceOp slice) {
-    if (slice.getType().getRank() >= 3 && ((writesRows && isResult(slice)) || !isSliceView(slice, target)))
+    if (slice.getType().getRank() >= 3 && (writesRows || !isSliceView(slice, target)))
       elements += static_cast<double>(slice.getType().getNumElements());
   });
   return elements;
