@@ -66,8 +66,8 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Constants that the above made equal or left unused.
   add(createEliminateCommonSubexpressionsPass(state));
   add(createEliminateDeadCodePass(state));
-  // Siblings and sums of anchors merge, as asked and then as it pays by the model, beyond what it may be wrong;
-  // the weights that they leave are computed now.
+  // Siblings and sums of anchors merge, as asked and then as it pays by the model, beyond what it may be
+  // wrong; the weights that they leave are computed now.
   if (options.fusion == FusionMode::Full) {
     add(createRewriteSearchPass(options.forcedRewrites, state));
     add(createSimplifySlicesPass(state)); // what was cut apart and is joined again
