@@ -61,7 +61,7 @@ Status load(Side &side, const std::vector<std::string> &common, int threads) {
   } catch (const CLI::ParseError &error) {
     return {StatusCode::Misuse, side.label + ": " + error.what()};
   }
-  Result<tool::LoadedRun> run = tool::prepareRun(model, inputs);
+  Result<tool::LoadedRun> run = tool::prepareRun(model, inputs, tool::CacheOptions{.off = true});
   if (!run)
     return {run.status().code, side.label + ": " + run.status().message};
   side.run = std::move(*run);
