@@ -201,6 +201,7 @@ llvm::Expected<Explanation> explainModel(const import::Model &model, const Compi
     return partitioned.takeError();
   CompileOptions unfusedOptions = options;
   unfusedOptions.fusion = Fusion::None;
+  unfusedOptions.forcedRewrites.clear();
   unfusedOptions.printAfterChange = false;
   unfusedOptions.timing = false;
   llvm::Expected<PartitionedModel> unfused = partitionModel(model, unfusedOptions);

@@ -52,14 +52,15 @@ Recorder applyStep(const CostedRewrite &rewrite, const Site &site) {
 
 struct SearchState {
   OwningOpRef<ModuleOp> module;
-  double cost;
+  std::vector<double> kernels; ///< what each costs in the groups of the baseline
+  double cost;                 ///< their sum
   std::vector<SearchStep> steps;
 };
 
 class Search {
 public:
-  Search(GraphPricer &pricer, int64_t bound, IsAllowedFn isAllowed)
-      : pricer(pricer), bound(bound), isAllowed(isAllowed) {}
+  Search(GraphPricer &pricer, int64_t bound, double leastGain, IsAllowedFn isAllowed)
+      : pricer(pricer), bound(bound), leastGain(leastGain), isAllowed(isAllowed) {}
 
   SearchResult run(ModuleOp start) {
     enter(start.clone(), {});
@@ -75,9 +76,11 @@ private:
   void enter(OwningOpRef<ModuleOp> module, std::vector<SearchStep> steps) {
     if (!seen.insert(printed(*module)).second)
       return;
-    const double cost = sumOf(pricer.kernelCosts(*module, GroupsOf::Baseline));
+    std::vector<double> kernels = pricer.kernelCosts(*module, GroupsOf::Baseline);
+    const double cost = sumOf(kernels);
     frontier.push({-cost, states.size()});
-    states.push_back(std::make_unique<SearchState>(SearchState{std::move(module), cost, std::move(steps)}));
+    states.push_back(std::make_unique<SearchState>(
+        SearchState{std::move(module), std::move(kernels), cost, std::move(steps)}));
   }
 
   /// The state with the largest gain once `full` has fused it.
@@ -96,8 +99,17 @@ private:
     result.secondsBefore = result.secondsAfter = start.cost;
     if (better.empty())
       return result;
+    result.secondsAfter = better.front()->cost;
+    result.secondsChanged = changedCost(start.kernels, better.front()->kernels);
+    // `full` may make more of a gain than the baseline's groups, but hardly three times as much.
+    llvm::erase_if(better, [&](const SearchState *state) {
+      return start.cost - state->cost < leastGain / 3 * changedCost(start.kernels, state->kernels);
+    });
+    if (better.empty())
+      return result;
     const std::vector<double> before = pricer.kernelCosts(*start.module, GroupsOf::Full);
     result.secondsBefore = result.secondsAfter = sumOf(before);
+    result.secondsChanged = 0;
     for (const SearchState *state : better) {
       std::vector<double> after = pricer.kernelCosts(*state->module, GroupsOf::Full);
       if (const double seconds = sumOf(after); seconds < result.secondsAfter) {
@@ -106,6 +118,8 @@ private:
         result.steps = state->steps;
       }
     }
+    if (result.secondsBefore - result.secondsAfter < leastGain * result.secondsChanged)
+      result.steps.clear();
     return result;
   }
 
@@ -132,6 +146,7 @@ private:
 
   GraphPricer &pricer;
   int64_t bound;
+  double leastGain;
   IsAllowedFn isAllowed;
   llvm::SmallVector<std::unique_ptr<SearchState>> states;
   std::priority_queue<std::pair<double, size_t>> frontier; ///< negative cost, state
@@ -143,8 +158,8 @@ private:
 std::string rewrite::textOf(const GraphCopy &graph) { return printed(graph.module.get()); }
 
 SearchResult rewrite::searchRewrites(const GraphCopy &start, GraphPricer &pricer, int64_t bound,
-                                     IsAllowedFn isAllowed) {
-  return Search(pricer, bound, isAllowed).run(*start.module);
+                                     double leastGain, IsAllowedFn isAllowed) {
+  return Search(pricer, bound, leastGain, isAllowed).run(*start.module);
 }
 
 std::vector<std::string> rewrite::replaySteps(GraphCopy start, llvm::ArrayRef<SearchStep> steps,

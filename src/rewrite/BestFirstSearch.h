@@ -18,23 +18,19 @@ using IsAllowedFn = llvm::function_ref<bool(const CostedRewrite &, const Site &)
 
 struct SearchResult {
   int64_t explored = 0;                       ///< states whose cost was modelled, the first one included
-  double secondsBefore = 0, secondsAfter = 0; ///< of the groups that `full` would form
-  double secondsChanged = 0;                  ///< of `secondsBefore`, kernels that the steps change
-  std::vector<SearchStep> steps;              ///< in order; none where nothing costs less
-
-  /// Whether the gain is at least that share of what changes.
-  bool gains(double share) const {
-    return !steps.empty() && secondsBefore - secondsAfter >= share * secondsChanged;
-  }
+  double secondsBefore = 0, secondsAfter = 0; ///< of the best found; in the groups of `full` where it may pay
+  double secondsChanged = 0;                  ///< of `secondsBefore`, kernels that the best changes
+  std::vector<SearchStep> steps;              ///< in order; none where nothing gains enough
 };
 
 /// What tells graphs apart: their text without large constants and locations.
 std::string textOf(const GraphCopy &graph);
 
 /// Best-first search from `start`: the cheapest state known is expanded first, until none is left or `bound`
-/// states have been modelled in the groups of the baseline. The best few of them are priced once more in
-/// those of `full`, by which one is chosen. `isAllowed` says which sites count.
-SearchResult searchRewrites(const GraphCopy &start, GraphPricer &pricer, int64_t bound,
+/// states have been modelled in the groups of the baseline. The best few of them that may pay are priced once
+/// more in those of `full`, by which one is chosen: it must gain `leastGain` of the kernels that it changes.
+/// `isAllowed` says which sites count.
+SearchResult searchRewrites(const GraphCopy &start, GraphPricer &pricer, int64_t bound, double leastGain,
                             IsAllowedFn isAllowed);
 
 /// Repeats the steps on the operations that `start` was copied from, and on the copy. Returns those that were

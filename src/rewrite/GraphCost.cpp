@@ -54,11 +54,34 @@ static bool isSliceView(tk::SliceOp slice, const TargetDescription &target) {
 
 static bool isView(Operation *op, const TargetDescription &target);
 
+/// Whether the argument stands for what a kernel computes.
+static bool isComputed(BlockArgument argument) {
+  return cast<func::FuncOp>(argument.getOwner()->getParentOp())
+             .getArgAttr(argument.getArgNumber(), rewrite::computedAttribute) != nullptr;
+}
+
+/// Whether the operand of main's terminator leaves the whole graph.
+static bool isReturned(OpOperand &use) {
+  auto function = dyn_cast<func::FuncOp>(use.getOwner()->getParentOp());
+  return function && isa<func::ReturnOp>(use.getOwner()) &&
+         function.getResultAttr(use.getOperandNumber(), rewrite::returnedAttribute);
+}
+
+/// Marks convolutions as choose-winograd will.
+static void chooseWinograd(Block &block, codegen::WeightSource weights, const TargetDescription &target) {
+  const fusion::Surroundings surroundings = {
+      .comesInBlocks = [](BlockArgument argument) { return isComputed(argument); },
+      .leavesInBlocks =
+          [](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()) && !isReturned(use); }};
+  for (auto conv : block.getOps<tk::ConvOp>())
+    if (const int64_t outputs = fusion::winogradOutputs(conv, weights, target, surroundings))
+      conv.setWinograd(outputs);
+}
+
 /// Whether a kernel computes the value, in a place of our choice. Arguments say so of what they stand for.
 static bool isPlaceable(Value value, const TargetDescription &target) {
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return cast<func::FuncOp>(argument.getOwner()->getParentOp())
-               .getArgAttr(argument.getArgNumber(), rewrite::computedAttribute) != nullptr;
+    return isComputed(argument);
   return isa<tk::FusionOp>(value.getDefiningOp()) && !isView(value.getDefiningOp(), target);
 }
 
@@ -79,13 +102,7 @@ static bool isConcatView(tk::FusionOp group, tk::ConcatOp concat, const TargetDe
 
 /// Whether a result of `op` leaves the whole graph.
 static bool isReturned(Operation *op) {
-  for (OpOperand &use : op->getUses()) {
-    auto function = dyn_cast<func::FuncOp>(use.getOwner()->getParentOp());
-    if (function && isa<func::ReturnOp>(use.getOwner()) &&
-        function.getResultAttr(use.getOperandNumber(), rewrite::returnedAttribute))
-      return true;
-  }
-  return false;
+  return llvm::any_of(op->getUses(), [](OpOperand &use) { return isReturned(use); });
 }
 
 /// Whether the group is no kernel: its result lies in the memory of its operand, or its operands in that of
@@ -153,22 +170,30 @@ std::vector<double> rewrite::GraphPricer::kernelCosts(ModuleOp module, GroupsOf 
   foldToPlaceholders(block);
   auto state = std::make_shared<PassState>();
   state->target = target();
-  PassManager passes(copy->getContext(), ModuleOp::getOperationName());
-  passes.enableVerifier(false);
-  // What is cut apart and joined again costs nothing.
-  passes.addPass(createSimplifySlicesPass(state));
-  passes.addPass(createEliminateDeadCodePass(state));
-  passes.addPass(createPartitionDominatorPass(state));
-  if (groups == GroupsOf::Full) {
-    passes.addPass(createMergeRowsPass(state));
-    passes.addPass(createMergeOutputsPass(state));
-    passes.addPass(createRecomputeProducersPass(state));
-    passes.addPass(createMergeAnchorsPass(state));
-    passes.addPass(createSplitReductionsPass(state));
-  }
-  passes.addPass(createOutlineGroupsPass());
-  [[maybe_unused]] LogicalResult result = passes.run(*copy);
-  assert(succeeded(result) && "groups close no cycle");
+  auto run = [&](llvm::function_ref<void(OpPassManager &)> fill) {
+    PassManager passes(copy->getContext(), ModuleOp::getOperationName());
+    passes.enableVerifier(false);
+    fill(passes);
+    [[maybe_unused]] LogicalResult result = passes.run(*copy);
+    assert(succeeded(result) && "groups close no cycle");
+  };
+  run([&](OpPassManager &passes) { // what is cut apart and joined again costs nothing
+    passes.addPass(createSimplifySlicesPass(state));
+    passes.addPass(createEliminateDeadCodePass(state));
+  });
+  if (filtered)
+    chooseWinograd(block, *filtered, target());
+  run([&](OpPassManager &passes) {
+    passes.addPass(createPartitionDominatorPass(state));
+    if (groups == GroupsOf::Full) {
+      passes.addPass(createMergeRowsPass(state));
+      passes.addPass(createMergeOutputsPass(state));
+      passes.addPass(createRecomputeProducersPass(state));
+      passes.addPass(createMergeAnchorsPass(state));
+      passes.addPass(createSplitReductionsPass(state));
+    }
+    passes.addPass(createOutlineGroupsPass());
+  });
   std::vector<double> costs;
   for (Operation &op : block)
     if (const double seconds = secondsOf(&op); seconds > 0)

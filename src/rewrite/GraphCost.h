@@ -1,10 +1,12 @@
 //===- GraphCost.h - what a graph will cost once it is fused -----------------------------------------===//
 #pragma once
 #include "fusion/CostModel.h"
+#include "fusion/WinogradUse.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <vector>
 
 namespace tokamak::rewrite {
@@ -21,7 +23,9 @@ enum class GroupsOf { Baseline, Full };
 /// Prices graphs that are alike: what one kernel costs is asked of the model once.
 class GraphPricer {
 public:
-  explicit GraphPricer(const fusion::CostModel &model) : model(model) {}
+  /// `filtered`: the weights of convolutions, where some will be computed by minimal filtering.
+  GraphPricer(const fusion::CostModel &model, std::optional<codegen::WeightSource> filtered)
+      : model(model), filtered(filtered) {}
 
   /// Modelled seconds of each kernel of one run of @main of `module`, by itself; views are left out. The
   /// module is left as it is.
@@ -32,6 +36,7 @@ private:
   double secondsOf(mlir::Operation *op);
 
   const fusion::CostModel &model;
+  std::optional<codegen::WeightSource> filtered;
   llvm::DenseMap<size_t, double> known; ///< by what the group is made of
 };
 

@@ -22,8 +22,9 @@ using namespace tokamak;
 
 void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &options,
                             const PassStatePtr &state) {
+  auto isDisabled = [&](llvm::StringRef name) { return llvm::is_contained(options.disabledPasses, name); };
   auto add = [&](std::unique_ptr<Pass> pass) {
-    if (!llvm::is_contained(options.disabledPasses, pass->getArgument()))
+    if (!isDisabled(pass->getArgument()))
       passes.addPass(std::move(pass));
   };
   const bool fuses = options.fusion != FusionMode::None;
@@ -69,7 +70,8 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Siblings and sums of anchors merge, as asked and then as it pays by the model, beyond what it may be
   // wrong; the weights that they leave are computed now.
   if (options.fusion == FusionMode::Full) {
-    add(createRewriteSearchPass(options.forcedRewrites, state));
+    add(createRewriteSearchPass(options.forcedRewrites, options.exact || isDisabled("choose-winograd"),
+                                state));
     add(createSimplifySlicesPass(state)); // what was cut apart and is joined again
     add(createFoldConstantsPass(state));
     add(createEliminateDeadCodePass(state));
@@ -109,7 +111,6 @@ std::vector<PassListing> tokamak::listPasses() {
     PipelineOptions options;
     options.fusion = mode;
     options.rules = {""}; // none to be read: the pass is listed, not run
-    options.forcedRewrites = {""};
     buildPipeline(passes, options, std::make_shared<PassState>());
     for (Pass &pass : passes)
       if (seen.insert(pass.getArgument()).second)
@@ -124,6 +125,17 @@ std::vector<std::string> tokamak::forcibleRewrites() {
   for (const rewrite::CostedRewrite *rewrite : rewrite::costedRewrites())
     names.push_back(rewrite->name().str());
   return names;
+}
+
+std::string tokamak::whyNotForced(const PipelineOptions &options) {
+  if (options.forcedRewrites.empty())
+    return "";
+  const std::string what = "rewrite '" + options.forcedRewrites.front() + "' cannot be forced: ";
+  if (options.fusion != FusionMode::Full)
+    return what + "rewrites are searched and forced with --fusion full alone";
+  if (llvm::is_contained(options.disabledPasses, "rewrite-search"))
+    return what + "pass 'rewrite-search', which forces it, is disabled";
+  return "";
 }
 
 /// Emits an error for a name that no pass has, or whose pass must run.
@@ -153,6 +165,11 @@ struct NameFailedPass : PassInstrumentation {
 LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &options) {
   if (failed(checkDisabled(module, options.disabledPasses)))
     return failure();
+  if (std::string reason = whyNotForced(options); !reason.empty()) {
+    if (options.inputFault)
+      *options.inputFault = true;
+    return module.emitError(reason);
+  }
   auto state = std::make_shared<PassState>();
   state->fuel = Fuel(options.fuel);
   state->decisions = options.decisions;
@@ -226,6 +243,8 @@ void tokamak::registerAllPasses() {
         pipeline.threads = options.threads;
         pipeline.exact = options.exact;
         pipeline.forcedRewrites = {options.force.begin(), options.force.end()};
+        if (std::string reason = whyNotForced(pipeline); !reason.empty())
+          return refuse(reason);
         auto state = std::make_shared<PassState>();
         state->target = std::move(*target);
         state->fuel = Fuel(options.fuel);

@@ -27,7 +27,7 @@ struct PipelineOptions {
   bool trustRules = false; ///< do not compare them with the evaluator
   bool exact = false;      ///< no arithmetic that rounds otherwise than sums of products: no choose-winograd
   /// Rewrites to apply wherever they are legal, whatever they cost (`--force-rewrite`), before the search for
-  /// those that pay; without any there is no search. `full` only.
+  /// those that pay. An error where no search runs: see `whyNotForced`.
   std::vector<std::string> forcedRewrites;
   std::optional<TargetDescription> target; ///< what costs are modelled for; unset: this machine
   int64_t threads = 0;                     ///< that run the program; 0: one a core of the target
@@ -60,5 +60,9 @@ std::vector<PassListing> listPasses();
 
 /// Names that `PipelineOptions::forcedRewrites` may hold.
 std::vector<std::string> forcibleRewrites();
+
+/// Why nothing would force `PipelineOptions::forcedRewrites`, in a line; empty where there are none, or the
+/// pipeline does.
+std::string whyNotForced(const PipelineOptions &options);
 
 } // namespace tokamak

@@ -34,8 +34,9 @@ std::unique_ptr<mlir::Pass> createMergeSiblingsPass(PassStatePtr state = nullptr
 std::unique_ptr<mlir::Pass> createEnlargeKernelsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createResidualToConvolutionPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeSumsPass(PassStatePtr state = nullptr);
-/// `force`: names of rewrites to apply wherever they are legal, whatever they cost.
-std::unique_ptr<mlir::Pass> createRewriteSearchPass(const std::vector<std::string> &force,
+/// `force`: names of rewrites to apply wherever they are legal, whatever they cost. `exact`: choose-winograd
+/// will not run.
+std::unique_ptr<mlir::Pass> createRewriteSearchPass(const std::vector<std::string> &force, bool exact,
                                                     PassStatePtr state);
 /// With the names of its own options, for tokamak-opt.
 std::unique_ptr<mlir::Pass> createRewriteSearchPass();

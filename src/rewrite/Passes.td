@@ -89,7 +89,8 @@ def RewriteSearch : Tk_Pass<"rewrite-search", "RewriteSearch"> {
   let summary = "Searches for sequences of the four rewrites above that lower the modelled cost (--fusion full).";
   let constructor = "::tokamak::createRewriteSearchPass()";
   let options = [ListOption<"force", "force", "std::string", "rewrites to apply wherever they are legal">,
-                 Option<"bound", "bound", "int64_t", "32", "states modelled in one neighbourhood at most">];
+                 Option<"bound", "bound", "int64_t", "32", "states modelled in one neighbourhood at most">,
+                 Option<"exact", "exact", "bool", "false", "choose-winograd will not run">];
 }
 def EliminateDeadCode : Tk_Pass<"eliminate-dead-code", "EliminateDeadCode"> {
   let summary = "Removes operators whose results nothing uses.";

@@ -34,8 +34,10 @@ constexpr double leastGain = 0.15;
 
 struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
   explicit RewriteSearch(PassStatePtr state) : state(std::move(state)) {}
-  RewriteSearch(const std::vector<std::string> &names, PassStatePtr state) : state(std::move(state)) {
+  RewriteSearch(const std::vector<std::string> &names, bool isExact, PassStatePtr state)
+      : state(std::move(state)) {
     force = names;
+    exact = isExact;
   }
 
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -60,7 +62,8 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
     // forces rewrites wants to see what they make possible, so then the dispatches saved count as well.
     model.emplace(state->target, forced.empty() ? 1 : 0);
     model->setProgramWeights(getOperation());
-    pricer.emplace(*model);
+    pricer.emplace(*model, exact ? std::nullopt
+                                 : std::optional(fusion::convolutionWeights(getOperation(), state->target)));
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {
       bool changed = true;
       for (int sweeps = 0; changed && sweeps < mostSweeps; ++sweeps) {
@@ -141,9 +144,9 @@ private:
     // Networks repeat themselves, and what is found in one place holds in all that look like it.
     auto [entry, isNew] = searched.try_emplace(textOf(copy));
     if (isNew)
-      entry->second = searchRewrites(copy, *pricer, bound, isAllowedHere);
+      entry->second = searchRewrites(copy, *pricer, bound, forced.empty() ? leastGain : 0, isAllowedHere);
     const SearchResult &found = entry->second;
-    if (found.gains(forced.empty() ? leastGain : 0))
+    if (!found.steps.empty())
       report.steps = replaySteps(std::move(copy), found.steps, *state, getArgument(), isAllowedHere,
                                  [&](Operation *op) { done.insert(op); });
     report.explored = found.explored;
@@ -167,9 +170,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass> tokamak::createRewriteSearchPass(const std::vector<std::string> &force,
+std::unique_ptr<Pass> tokamak::createRewriteSearchPass(const std::vector<std::string> &force, bool exact,
                                                        PassStatePtr state) {
-  return std::make_unique<RewriteSearch>(force, orFresh(std::move(state)));
+  return std::make_unique<RewriteSearch>(force, exact, orFresh(std::move(state)));
 }
 
 std::unique_ptr<Pass> tokamak::createRewriteSearchPass() {

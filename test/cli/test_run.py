@@ -258,6 +258,13 @@ class WrongUse(Command):
         self.fails(2, "run", "dense.onnx", "--force-rewrite", "nosuch",
                    parts=["nosuch", "merge-siblings, enlarge-kernels, residual-to-convolution, merge-sums"])
 
+    def test_rewrite_that_nothing_forces(self):
+        for command in ("run", "explain", "bench"):
+            for option, cause in [(("--fusion", "dominator"), "--fusion full"), (("--fusion", "none"), "--fusion full"),
+                                  (("--disable-pass", "rewrite-search"), "'rewrite-search', which forces it, is disabled")]:
+                self.fails(1, command, "dense.onnx", "--force-rewrite", "merge-siblings", *option,
+                           parts=["rewrite 'merge-siblings' cannot be forced", cause])
+
     def test_rules_with_a_fusion_that_applies_none(self):
         for fusion in ("none", "dominator"):
             self.fails(2, "run", "dense.onnx", "--fusion", fusion, "--rules", "arithmetic",

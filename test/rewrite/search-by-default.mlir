@@ -1,4 +1,4 @@
-// What the search takes by default, and what it leaves: measured in docs/rewrite-search.md.
+// What the search takes by default, and what it leaves: docs/rewrite-search.md has times (scripts/search-table narrow whole).
 // RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v4})' | FileCheck %s
 // RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v4 disable=rewrite-search})' | FileCheck %s --check-prefix=OFF
 // RUN: tokamak-opt %s --split-input-file --pass-pipeline='builtin.module(tokamak-pipeline{target-cpu=x86-64-v4 fusion=dominator})' | FileCheck %s --check-prefix=OFF

@@ -183,6 +183,7 @@ class Rules(unittest.TestCase):
     def test_never_replaced(self):
         self.refused("Pattern {\n  %s\n  rewrite root with { let y = op<tk.neg>(x); };\n}\n" % KEEP, "3:3:",
                      "never replaced")
+        self.refused("Pattern {\n  %s\n  rewrite root with { };\n}\n" % KEEP, "3:3:", "the root is never replaced")
 
     def test_bad_tolerance(self):
         self.refused("Pattern {\n  %s\n  Tolerance(attr<\"2.0 : f64\">);\n  replace root with x;\n}\n" % KEEP, "3:3:",
@@ -203,9 +204,28 @@ class Rules(unittest.TestCase):
 
     def test_file_that_includes_itself(self):
         path = pathlib.Path(self.folder.name) / "my.pdll"
-        result = apply(self.write(f'#include "{path}"\n'))
+        for name in ("my.pdll", str(path)):
+            self.refused(f'// A comment, "\n#include "{name}"\n', "2:10:", f"this includes '{name}' in itself")
+        self.refused('Pattern {\n  %s\n  replace root with x;\n} #include // now\n  "my.pdll"\n' % KEEP, "5:3:",
+                     "this includes 'my.pdll' in itself")
+
+    def test_files_that_include_each_other(self):
+        other = self.write('\n  #include "my.pdll"\n', "other.pdll")
+        result = apply(self.write('#include "other.pdll"\n'))
         self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertIn("mlir-pdll cannot compile it", result.stderr)
+        self.assertIn(f"error: {other}:2:12: this includes 'my.pdll' in itself", result.stderr)
+
+    def test_file_that_is_included_twice(self):
+        self.write("Rewrite Twice(x: Value) -> Op => op<tk.neg>(op<tk.neg>(x));\n", "common.pdll")
+        self.write('#include "common.pdll"\n', "other.pdll")
+        # No circle, but a definition again.
+        result = apply(self.write('#include "other.pdll"\n#include "common.pdll"\n'))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("common.pdll:1:9: `Twice` has already been defined", result.stderr)
+
+    def test_what_is_no_include(self):
+        self.accepted('// #include "my.pdll"\nPattern {\n  %s\n  replace root with op<tk.abs>(x);\n}\n' % KEEP,
+                      trust=True)
 
     def test_no_compiler(self):
         result = apply(self.write("Pattern {\n  %s\n  replace root with x;\n}\n" % KEEP),

@@ -1,5 +1,6 @@
 //===- CompileRules.cpp - a rule file as text of the pdl dialect --------------------------------===//
 #include "rewrite/rules/CompileRules.h"
+#include "rewrite/rules/CheckIncludes.h"
 #include "rewrite/rules/ShippedRules.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
@@ -15,7 +16,7 @@
 using namespace llvm;
 using namespace tokamak::rules;
 
-/// A real rule file takes some 25 ms; the bounds only stop one that includes itself, or worse.
+/// A real rule file takes some 25 ms; the bounds only stop what should not happen.
 static constexpr std::chrono::seconds timeLimit(20);
 static constexpr unsigned memoryLimitMiB = 2048;
 static constexpr uint64_t sizeLimit = 1 << 20;
@@ -130,8 +131,11 @@ static Expected<std::string> compileFile(StringRef path) {
     return std::move(error);
 
   StringRef beside = sys::path::parent_path(path);
-  const StringRef arguments[] = {*compiler, "-x=mlir", "-I",  folder, "-I", beside.empty() ? "." : beside,
-                                 main,      "-o",      output};
+  if (beside.empty())
+    beside = ".";
+  if (Error error = checkIncludes(path, {folder, beside}))
+    return std::move(error);
+  const StringRef arguments[] = {*compiler, "-x=mlir", "-I", folder, "-I", beside, main, "-o", output};
   int exitStatus = 0;
   std::string reason;
   const bool ended = run(*compiler, arguments, errors, exitStatus, reason);

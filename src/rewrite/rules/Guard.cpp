@@ -186,6 +186,8 @@ static llvm::Error checkMatch(Rule &rule) {
   return llvm::Error::success();
 }
 
+static constexpr llvm::StringLiteral neverReplaced = "the root is never replaced";
+
 static llvm::Error checkReplacement(const Rule &rule, pdl::RewriteOp rewrite) {
   if (rewrite.getName() || rewrite.getBodyRegion().empty())
     return ruleError(rewrite.getLoc(), "a replacement in C++; rules write theirs in PDLL");
@@ -214,7 +216,16 @@ static llvm::Error checkReplacement(const Rule &rule, pdl::RewriteOp rewrite) {
       return error;
   }
   if (replacements == 0)
-    return ruleError(rewrite.getLoc(), "the root is never replaced");
+    return ruleError(rewrite.getLoc(), neverReplaced);
+  return llvm::Error::success();
+}
+
+llvm::Error rules::checkBodies(ModuleOp file) {
+  for (auto pattern : file.getOps<pdl::PatternOp>()) {
+    pdl::RewriteOp rewrite = pattern.getRewriter();
+    if (!rewrite.getName() && (rewrite.getBodyRegion().empty() || rewrite.getBodyRegion().front().empty()))
+      return ruleError(rewrite.getLoc(), neverReplaced);
+  }
   return llvm::Error::success();
 }
 

@@ -9,6 +9,9 @@ namespace tokamak::rules {
 /// nothing. What is accepted can be interpreted without further questions.
 llvm::Expected<Rule> checkPattern(mlir::pdl::PatternOp pattern);
 
+/// Checks that each pattern of `file`, which need not be verified yet, says what replaces its root.
+llvm::Error checkBodies(mlir::ModuleOp file);
+
 /// How many results operators of that name have; nothing where it varies.
 std::optional<unsigned> resultCount(mlir::OperationName name);
 

@@ -2,6 +2,7 @@
 #include "ir/Tk.h"
 #include "mlir/Dialect/PDL/IR/PDL.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "rewrite/rules/CompileRules.h"
 #include "rewrite/rules/Guard.h"
@@ -41,8 +42,11 @@ llvm::Expected<RuleFile> rules::loadRules(llvm::StringRef rules, MLIRContext &co
   });
   RuleFile file;
   file.name = rules.str();
-  file.module = parseSourceString<ModuleOp>(*text, ParserConfig(&context));
-  if (!file.module)
+  file.module = parseSourceString<ModuleOp>(*text, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (file.module) // the verifier's words for it are those of pdl
+    if (llvm::Error error = checkBodies(*file.module))
+      return std::move(error);
+  if (!file.module || failed(verify(*file.module)))
     return llvm::createStringError(llvm::inconvertibleErrorCode(), rules + ": not valid as pdl: " + reason);
   for (auto pattern : file.module->getOps<pdl::PatternOp>()) {
     llvm::Expected<Rule> rule = checkPattern(pattern);

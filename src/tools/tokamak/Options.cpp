@@ -83,10 +83,10 @@ void ModelOptions::addTo(CLI::App &command) {
                    "Convolutions are plain sums of products: none by minimal filtering (Winograd), whose "
                    "results round otherwise");
   command
-      .add_option(
-          "--force-rewrite", forcedRewrites,
-          "Apply a rewrite of rewrite-search wherever it is legal, whatever it costs (may be repeated); "
-          "with --fusion full")
+      .add_option("--force-rewrite", forcedRewrites,
+                  "Apply a rewrite of rewrite-search wherever it is legal, whatever it costs, before the "
+                  "search for those "
+                  "that pay (may be repeated); refused with another --fusion than full")
       ->type_name("NAME")
       ->expected(1)
       ->allow_extra_args(false)
