@@ -24,9 +24,9 @@ struct ChooseWinograd : tokamak::impl::ChooseWinogradBase<ChooseWinograd> {
 
   void runOnOperation() override {
     const TargetDescription &target = state->target;
-    const codegen::WeightSource weights = fusion::convolutionWeights(getOperation(), target);
+    fusion::WinogradUse use(fusion::convolutionWeights(getOperation(), target), target);
     getOperation().walk([&](tk::ConvOp conv) {
-      const int64_t outputs = fusion::winogradOutputs(conv, weights, target);
+      const int64_t outputs = use.outputs(conv);
       if (outputs != 0 && state->fuel.take(getArgument(), conv.getLoc()))
         conv.setWinograd(outputs);
     });

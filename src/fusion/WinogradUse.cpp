@@ -6,42 +6,67 @@
 #include "codegen/anchors/WinogradConvolution.h"
 #include "codegen/host/Layouts.h"
 #include "mlir/IR/Matchers.h"
+#include <optional>
 
 using namespace mlir;
 using namespace tokamak;
 using namespace tokamak::fusion;
 
+bool WinogradUse::isReadInRows(Value value) const {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return user->hasTrait<OpTrait::IsTerminator>() ? !surroundings.leavesInBlocks(use)
+                                                   : analysis::kindOf(user) == FusionKind::Opaque;
+  });
+}
+
+bool WinogradUse::comesInRows(Value value) const {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && !surroundings.comesInBlocks(argument);
+}
+
+/// Follows what is computed element by element back to what decides.
+bool WinogradUse::isComputedInRows(Value value) {
+  llvm::SmallVector<Value> path;
+  std::optional<bool> result;
+  while (!result) {
+    if (auto known = computedInRows.find(value); known != computedInRows.end()) {
+      result = known->second;
+      break;
+    }
+    path.push_back(value);
+    Operation *op = value.getDefiningOp();
+    if (!op) {
+      result = comesInRows(value);
+    } else if (auto concat = dyn_cast<tk::ConcatOp>(op);
+               (concat && llvm::all_of(concat.getInputs(), [&](Value part) { return comesInRows(part); })) ||
+               isa<tk::ReshapeOp, tk::TransposeOp, tk::MatMulOp>(op) ||
+               codegen::joinsWithinBlocks(op, target.lanes()) || analysis::kindOf(op) == FusionKind::Opaque) {
+      result = true;
+    } else if (analysis::kindOf(op) > FusionKind::Broadcast || op->getNumOperands() == 0) {
+      result = false;
+    } else {
+      auto same = llvm::find_if(op->getOperands(), [&](Value operand) {
+        return tk::tensorType(operand).getShape() == tk::tensorType(value).getShape();
+      });
+      if (same == op->getOperands().end())
+        result = true;
+      else
+        value = *same;
+    }
+  }
+  for (Value passed : path)
+    computedInRows[passed] = *result;
+  return *result;
+}
+
 /// Whether `value` will lie in memory row by row, as the program's inputs and results do and what joins or
 /// regroups channels, or follows element by element from one of these.
-static bool liesInRows(Value value, int64_t lanes, const Surroundings &surroundings) {
-  if (llvm::any_of(value.getUses(), [&](OpOperand &use) {
-        Operation *user = use.getOwner();
-        return user->hasTrait<OpTrait::IsTerminator>() ? !surroundings.leavesInBlocks(use)
-                                                       : analysis::kindOf(user) == FusionKind::Opaque;
-      }))
-    return true;
-  auto comesInRows = [&](Value input) {
-    auto argument = dyn_cast<BlockArgument>(input);
-    return argument && !surroundings.comesInBlocks(argument);
-  };
-  for (;;) {
-    if (isa<BlockArgument>(value))
-      return comesInRows(value);
-    Operation *op = value.getDefiningOp();
-    if (auto concat = dyn_cast<tk::ConcatOp>(op); concat && llvm::all_of(concat.getInputs(), comesInRows))
-      return true;
-    if (isa<tk::ReshapeOp, tk::TransposeOp, tk::MatMulOp>(op) || codegen::joinsWithinBlocks(op, lanes) ||
-        analysis::kindOf(op) == FusionKind::Opaque)
-      return true;
-    if (analysis::kindOf(op) > FusionKind::Broadcast || op->getNumOperands() == 0)
-      return false;
-    auto same = llvm::find_if(op->getOperands(), [&](Value operand) {
-      return tk::tensorType(operand).getShape() == tk::tensorType(value).getShape();
-    });
-    if (same == op->getOperands().end())
-      return true;
-    value = *same;
-  }
+bool WinogradUse::liesInRows(Value value) {
+  auto [read, isNew] = readInRows.try_emplace(value);
+  if (isNew)
+    read->second = isReadInRows(value);
+  return read->second || isComputedInRows(value);
 }
 
 static bool hasConstantWeight(tk::ConvOp conv) { return matchPattern(conv.getWeight(), m_Constant()); }
@@ -55,9 +80,8 @@ codegen::WeightSource fusion::convolutionWeights(ModuleOp program, const TargetD
   return bytes <= target.l3Bytes ? codegen::WeightSource::Cache : codegen::WeightSource::Memory;
 }
 
-int64_t fusion::winogradOutputs(tk::ConvOp conv, codegen::WeightSource weights,
-                                const TargetDescription &target, const Surroundings &surroundings) {
-  if (!hasConstantWeight(conv) || liesInRows(conv.getInput(), target.lanes(), surroundings))
+int64_t WinogradUse::outputs(tk::ConvOp conv) {
+  if (!hasConstantWeight(conv) || liesInRows(conv.getInput()))
     return 0;
   auto shape = codegen::ConvolutionPlan::describe(conv, codegen::Layout{.block = target.lanes()}, target);
   if (!shape) {

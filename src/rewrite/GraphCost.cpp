@@ -69,12 +69,13 @@ static bool isReturned(OpOperand &use) {
 
 /// Marks convolutions as choose-winograd will.
 static void chooseWinograd(Block &block, codegen::WeightSource weights, const TargetDescription &target) {
-  const fusion::Surroundings surroundings = {
-      .comesInBlocks = [](BlockArgument argument) { return isComputed(argument); },
-      .leavesInBlocks =
-          [](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()) && !isReturned(use); }};
+  fusion::WinogradUse use(
+      weights, target,
+      {.comesInBlocks = [](BlockArgument argument) { return isComputed(argument); },
+       .leavesInBlocks =
+           [](OpOperand &use) { return isa<func::ReturnOp>(use.getOwner()) && !isReturned(use); }});
   for (auto conv : block.getOps<tk::ConvOp>())
-    if (const int64_t outputs = fusion::winogradOutputs(conv, weights, target, surroundings))
+    if (const int64_t outputs = use.outputs(conv))
       conv.setWinograd(outputs);
 }
 
