@@ -1,6 +1,7 @@
 //===- Explanation.cpp - what became of each ONNX node, as data --------------------------------===//
 #include "driver/Explanation.h"
 #include "driver/ValueNames.h"
+#include "driver/VerifyFiltering.h"
 #include "ir/Tk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,22 +37,6 @@ static FusionKind kindOf(mlir::Operation *op) {
   return largest;
 }
 
-/// See GroupReport::winograd. Of kernels with several anchors, and of those that compute their input, none
-/// goes that way.
-static int64_t winogradOf(tk::FusionOp group) {
-  int64_t outputs = 0, anchors = 0;
-  group.walk([&](tk::FusionKindInterface op) {
-    const FusionKind kind = op.getFusionKind();
-    if (op->getNumRegions() > 0 || (kind != FusionKind::Reduction && kind != FusionKind::Anchor))
-      return;
-    ++anchors;
-    auto conv = llvm::dyn_cast<tk::ConvOp>(op.getOperation());
-    if (conv && llvm::isa<mlir::BlockArgument>(conv.getInput()))
-      outputs = static_cast<int64_t>(conv.getWinograd().value_or(0));
-  });
-  return anchors == 1 ? outputs : 0;
-}
-
 static GroupReport report(mlir::Operation *op, int64_t id, ValueNames &names,
                           const llvm::StringMap<std::string> &noted) {
   GroupReport group;
@@ -59,8 +44,8 @@ static GroupReport report(mlir::Operation *op, int64_t id, ValueNames &names,
   auto fusion = llvm::dyn_cast<tk::FusionOp>(op);
   group.kernel = fusion && fusion.getName() ? fusion.getName()->str() : op->getName().stripDialect().str();
   group.kind = stringifyFusionKind(kindOf(op)).str();
-  if (fusion)
-    group.winograd = winogradOf(fusion);
+  if (tk::ConvOp conv = fusion ? filteredConvolution(fusion) : nullptr)
+    group.winograd = static_cast<int64_t>(*conv.getWinograd());
   // A node that was merged into another is reported as removed; its name stays in the location.
   for (StringRef node : nodesOf(op)) {
     if (!noted.contains(node))

@@ -64,6 +64,7 @@ public:
 private:
   llvm::Expected<llvm::ArrayRef<Tensor>> reference(mlir::ModuleOp imported);
   Tensor movedOutput(mlir::ModuleOp imported, size_t output, int round);
+  std::vector<Latitude> outputLatitudes(mlir::ModuleOp partitioned) const;
   Tolerance toleranceOf(DataType type, bool isOutput) const;
   std::vector<Tensor> inputTensors() const;
 

@@ -1,6 +1,7 @@
 //===- VerifyKernels.h - each kernel of a running program against the evaluator ----------------===//
 #pragma once
 #include "driver/Verify.h"
+#include "reference/Evaluate.h"
 
 namespace tokamak::driver {
 
@@ -24,7 +25,8 @@ public:
 private:
   static void observe(void *self, int64_t number, const void *const *values);
   void check(size_t number, const void *const *values);
-  std::optional<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
+  std::optional<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
+                                                    reference::Revise revise = nullptr);
 
   std::vector<codegen::ObservedStep> observed;
   ToleranceOf toleranceOf;

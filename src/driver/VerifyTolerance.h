@@ -4,6 +4,9 @@
 // remains. Of a tensor whose rms is below 1, atol is that part of it. NaN equals NaN, infinities must match,
 // integers and bools must be equal.
 //
+// What the contract of a kernel leaves open is right as well: values within given bounds, or one of some
+// others (VerifyFiltering.h).
+//
 // What is still wrong then may be ill-conditioned: a difference of large numbers, a rounding at a tie, the
 // arg-max of two equal elements. So the evaluator runs again on inputs that are moved by a few units in their
 // last places, and an element may also be off by four times as much as that moves it.
@@ -11,6 +14,7 @@
 #include "ir/Tensor.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <string>
+#include <vector>
 
 namespace tokamak::driver {
 
@@ -26,6 +30,7 @@ Tolerance kernelTolerance(DataType type);
 struct Deviation {
   int64_t elements = 0;
   int64_t wrong = 0;      ///< beyond the tolerance
+  int64_t open = 0;       ///< beyond it, but one of the values that the contract leaves open
   int64_t unstable = 0;   ///< beyond it, but no further than the input's last places explain
   double maxAbsolute = 0; ///< over finite elements
   double maxRelative = 0; ///< the same by max(|expected|, rms)
@@ -34,10 +39,20 @@ struct Deviation {
   void add(const Deviation &other);
 };
 
-/// `perturbed(i)`: the value from moved inputs, for i = 0, 1, ...; an empty tensor where there are no more.
-/// Only called where an element is wrong otherwise.
+/// What else is right, element by element; the tensors are of the expected one's type and shape.
+struct Latitude {
+  Tensor low, high;            ///< all between them, and the tolerance beyond; empty: nothing
+  std::vector<Tensor> instead; ///< within the tolerance of one of them
+};
+
+/// `latitude` and `perturbed` are only called where an element is wrong otherwise. `perturbed(i)`: the value
+/// from moved inputs, for i = 0, 1, ...; an empty tensor where there are no more.
 Deviation compare(const Tensor &got, const Tensor &expected, Tolerance tolerance,
-                  llvm::function_ref<Tensor(int)> perturbed);
+                  llvm::function_ref<Tensor(int)> perturbed,
+                  llvm::function_ref<Latitude()> latitude = nullptr);
+
+/// How often inputs are moved: often enough to meet almost every tie, and every sum that cancels.
+inline constexpr int mostMoves = 8;
 
 /// A copy of a float tensor with each element moved by up to two units in its last place, at random but the
 /// same for the same seed; zeros, infinities and NaN stay. Other types are not moved.

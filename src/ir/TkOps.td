@@ -305,11 +305,12 @@ class Tk_Spatial<dag more> {
 }
 def Tk_ConvOp : Tk_Pure<"conv", [Tk_Kind<"Anchor">, Tk_Flops]> {
   let summary = "cross-correlation; x [N, C, spatial...], w [M, C/group, kernel...], bias [M], result [N, M, out...]";
-  // auto_pad is resolved at import; pads may be any value >= 0. `winograd`: computed by minimal filtering where that is
-  // possible, tiles of so many results (2, 4) along both axes.
+  // auto_pad is resolved at import; pads may be any value >= 0. `winograd`: computed by minimal filtering where the
+  // kernel allows it, tiles of so many results (2, 4) along both axes; of 3x3 float32 taps, stride 1, one group only.
   let arguments = !con((ins Tk_NumberTensor:$input, Tk_NumberTensor:$weight, Optional<Tk_NumberTensor>:$bias),
                        Tk_Spatial<(ins I64Attr:$group, OptionalAttr<I64Attr>:$winograd)>.attributes);
   let results = (outs Tk_NumberTensor:$result);
+  let hasVerifier = 1;
 }
 def Tk_ConvTransposeOp : Tk_Pure<"conv_transpose", [Tk_Kind<"Anchor">, Tk_Flops]> {
   let summary = "gradient of conv by its input; x [N, C, in...], w [C, M/group, kernel...], bias [M]";

@@ -30,6 +30,27 @@ mlir::LogicalResult ConstantOp::verify() {
   return success();
 }
 
+/// Shapes and the other attributes were checked by inference.
+mlir::LogicalResult ConvOp::verify() {
+  if (!getWinograd())
+    return success();
+  const auto refuse = [&] { return emitOpError("has attribute 'winograd', but "); };
+  if (*getWinograd() != 2 && *getWinograd() != 4)
+    return refuse() << "there are no tiles of " << *getWinograd() << "x" << *getWinograd()
+                    << " results, of 2x2 and 4x4 only";
+  if (!tensorType(getInput()).getElementType().isF32())
+    return refuse() << "its elements are " << tensorType(getInput()).getElementType() << ", not f32";
+  llvm::ArrayRef<int64_t> kernel = tensorType(getWeight()).getShape().drop_front(2);
+  if (kernel != llvm::ArrayRef<int64_t>({3, 3}))
+    return refuse() << "its kernel is [" << kernel << "], not [3, 3]";
+  auto isOne = [](int64_t x) { return x == 1; };
+  if (!llvm::all_of(getStrides(), isOne) || !llvm::all_of(getDilations(), isOne))
+    return refuse() << "it has strides or dilations";
+  if (getGroup() != 1)
+    return refuse() << "it has " << getGroup() << " groups";
+  return success();
+}
+
 //===--------------------------------------------------------------------------------------------------------===//
 // Regions: verified after the operations in them, whose kinds are asked for.
 //===--------------------------------------------------------------------------------------------------------===//

@@ -60,8 +60,32 @@ Result evaluate(mlir::Operation *op, Operands operands,
   return results;
 }
 
+/// With `lookup` for what its regions use from outside.
+static Result evaluateRevised(mlir::Operation *op, Operands operands, Revise revise,
+                              llvm::function_ref<std::optional<Tensor>(mlir::Value)> lookup) {
+  if (!revise)
+    return evaluate(op, operands, lookup);
+  Result results = mlir::failure();
+  if (llvm::isa<tk::FusionOp, tk::CompositeOp>(op)) {
+    mlir::Block &body = op->getRegion(0).front();
+    Values values;
+    for (auto [argument, tensor] : llvm::zip_equal(body.getArguments(), operands))
+      values[argument] = tensor;
+    results = evaluateBlock(body, values, nullptr, revise);
+  } else {
+    results = evaluate(op, operands, lookup);
+  }
+  if (mlir::succeeded(results))
+    revise(op, operands, *results);
+  return results;
+}
+
+Result evaluateRevised(mlir::Operation *op, Operands operands, Revise revise) {
+  return evaluateRevised(op, operands, revise, nullptr);
+}
+
 Result evaluateBlock(mlir::Block &block, Values &values,
-                     llvm::function_ref<void(mlir::Operation *, Operands)> done) {
+                     llvm::function_ref<void(mlir::Operation *, Operands)> done, Revise revise) {
   auto lookup = [&](mlir::Value value) -> std::optional<Tensor> {
     auto found = values.find(value);
     return found == values.end() ? std::nullopt : std::optional(found->second);
@@ -70,7 +94,7 @@ Result evaluateBlock(mlir::Block &block, Values &values,
     Tensors operands;
     for (mlir::Value operand : op.getOperands())
       operands.push_back(values.at(operand));
-    Result results = evaluate(&op, operands, lookup);
+    Result results = evaluateRevised(&op, operands, revise, lookup);
     if (mlir::failed(results))
       return mlir::failure();
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results))
@@ -91,7 +115,7 @@ llvm::SmallVector<mlir::Value> capturedValues(mlir::Operation *op) {
 }
 
 Result evaluateFunction(mlir::Operation *func, Operands arguments,
-                        llvm::function_ref<void(mlir::Operation *, Operands)> observe) {
+                        llvm::function_ref<void(mlir::Operation *, Operands)> observe, Revise revise) {
   if (func->getNumRegions() != 1 || !func->getRegion(0).hasOneBlock())
     return func->emitError("only a function of one block can be evaluated");
   mlir::Block &block = func->getRegion(0).front();
@@ -116,12 +140,13 @@ Result evaluateFunction(mlir::Operation *func, Operands arguments,
           last = inBlock;
       lastUses[last].push_back(result);
     }
-  return evaluateBlock(block, values, [&](mlir::Operation *op, Operands results) {
+  auto done = [&](mlir::Operation *op, Operands results) {
     if (observe)
       observe(op, results);
     for (mlir::Value value : lastUses.lookup(op))
       values.erase(value);
-  });
+  };
+  return evaluateBlock(block, values, done, revise);
 }
 
 } // namespace tokamak::reference

@@ -52,6 +52,13 @@ public:
     attribute.set_type(onnx::AttributeProto::INT);
     attribute.set_i(value);
   }
+  static void attribute(onnx::NodeProto &node, const std::string &name, const std::vector<int64_t> &values) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::INTS);
+    for (int64_t value : values)
+      attribute.add_ints(value);
+  }
   std::string bytes() const { return model.SerializeAsString(); }
 
 private:
@@ -332,6 +339,46 @@ static std::string huge() {
   return b.bytes();
 }
 
+/// So many numbers between -1 and 1, the same in each process.
+static std::vector<float> numbers(size_t count, uint32_t seed) {
+  std::vector<float> values(count);
+  for (float &value : values) {
+    seed = seed * 1664525 + 1013904223;
+    value = static_cast<float>(seed >> 8) * 0x1p-23F - 1;
+  }
+  return values;
+}
+
+/// y = two convolutions of x, of 1x1 taps and of 3x3, which goes by minimal filtering.
+static std::string filteredConvolution() {
+  constexpr int64_t channels = 64;
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"1", "64", "56", "56"});
+  b.output("y", TensorProto::FLOAT, {"1", "64", "56", "56"});
+  b.weight("one", {channels, channels, 1, 1}, numbers(channels * channels, 1));
+  b.weight("three", {channels, channels, 3, 3}, numbers(channels * channels * 9, 2));
+  b.node("Conv", {"x", "one"}, {"blocks"}, "pointwise");
+  Builder::attribute(b.node("Conv", {"blocks", "three"}, {"y"}, "filtered"), "pads", {1, 1, 1, 1});
+  return b.bytes();
+}
+
+/// y is the small difference of two large products of x.
+static std::string cancellingProducts() {
+  constexpr size_t depth = 256, columns = 16;
+  std::vector<float> left = numbers(depth * columns, 3), right = left;
+  for (size_t i = 0; i < right.size(); i += 7)
+    right[i] *= 1.00001F;
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"8", "256"});
+  b.output("y", TensorProto::FLOAT, {"8", "16"});
+  b.weight("left", {depth, columns}, left);
+  b.weight("right", {depth, columns}, right);
+  b.node("MatMul", {"x", "left"}, {"a"});
+  b.node("MatMul", {"x", "right"}, {"b"});
+  b.node("Sub", {"a", "b"}, {"y"}, "difference");
+  return b.bytes();
+}
+
 std::vector<std::pair<std::string, std::string>> allTestModels() {
   return {{"dense", dense()},
           {"two_inputs", twoInputs()},
@@ -354,6 +401,8 @@ std::vector<std::pair<std::string, std::string>> allTestModels() {
           {"wrong_output_rank", wrongOutput(TensorProto::FLOAT, {"2", "1"})},
           {"multiply_add_twice", multiplyAddTwice()},
           {"hard_swish", hardSwish()},
+          {"filtered_convolution", filteredConvolution()},
+          {"cancelling_products", cancellingProducts()},
           {"huge", huge()}};
 }
 

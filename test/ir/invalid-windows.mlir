@@ -277,3 +277,59 @@ func.func @max_pool_indices(%x: tensor<1x4x5x5xf32>) {
   %0:2 = tk.max_pool_indices %x {column_major = false, kernel = array<i64: 6, 6>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>} : (tensor<1x4x5x5xf32>) -> (tensor<1x4x1x1xf32>, tensor<1x4x1x1xi64>)
   return
 }
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf32>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but there are no tiles of 3x3 results, of 2x2 and 4x4 only}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64, winograd = 3 : i64} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5x5xf64>, %w: tensor<6x4x3x3xf64>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but its elements are 'f64', not f32}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64, winograd = 2 : i64} : (tensor<1x4x5x5xf64>, tensor<6x4x3x3xf64>) -> tensor<1x6x3x3xf64>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x1xf32>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but its kernel is [3, 1], not [3, 3]}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64, winograd = 2 : i64} : (tensor<1x4x5x5xf32>, tensor<6x4x3x1xf32>) -> tensor<1x6x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5xf32>, %w: tensor<6x4x3xf32>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but its kernel is [3], not [3, 3]}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, group = 1 : i64, winograd = 2 : i64} : (tensor<1x4x5xf32>, tensor<6x4x3xf32>) -> tensor<1x6x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf32>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but it has strides or dilations}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 2>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64, winograd = 2 : i64} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf32>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but it has strides or dilations}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 2, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64, winograd = 2 : i64} : (tensor<1x4x5x5xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x1x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x4x5x5xf32>, %w: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{'tk.conv' op has attribute 'winograd', but it has 2 groups}}
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 2 : i64, winograd = 4 : i64} : (tensor<1x4x5x5xf32>, tensor<6x2x3x3xf32>) -> tensor<1x6x3x3xf32>
+  return
+}

@@ -12,6 +12,9 @@ static std::string line(const Deviation &deviation, bool hasRun, const std::stri
   const char *verdict = !hasRun ? "not run" : deviation.isSame() ? "ok" : "WRONG";
   std::string text = fmt::format("  {:<7}  {:>9.2e}  {:>9.2e}  {}\n", verdict, deviation.maxAbsolute,
                                  deviation.maxRelative, name);
+  if (deviation.open > 0)
+    text += fmt::format("           {} of {} elements as minimal filtering leaves them open\n",
+                        deviation.open, deviation.elements);
   if (deviation.unstable > 0)
     text += fmt::format("           {} of {} elements follow the last places of the inputs\n",
                         deviation.unstable, deviation.elements);
@@ -60,6 +63,7 @@ static nlohmann::ordered_json toJson(const Deviation &deviation) {
   json["same"] = deviation.isSame();
   json["elements"] = deviation.elements;
   json["wrong"] = deviation.wrong;
+  json["filtered"] = deviation.open;
   json["unstable"] = deviation.unstable;
   json["max_absolute"] = deviation.maxAbsolute;
   json["max_relative"] = deviation.maxRelative;

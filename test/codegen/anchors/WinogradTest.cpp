@@ -2,6 +2,7 @@
 //-------------------------===//
 #include "ConvolutionCase.h"
 #include "codegen/anchors/WinogradConvolution.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -17,10 +18,19 @@ struct Case {
   ConvolutionShape::Axes padsLow{0, 1, 1}, padsHigh{0, 1, 1};
 };
 
-/// The largest |difference| over the largest |result|.
-double errorOf(const Case &c, int64_t outputs, const TargetDescription &target, bool integers) {
-  const int64_t lanes = target.lanes();
+/// A convolution, and what the kernel made of it, [n][channel][row][column].
+struct Computed {
   ConvolutionShape shape;
+  std::vector<float> input, weight, got;
+  std::vector<double> expected;
+};
+
+using Fill = llvm::function_ref<void(std::vector<float> &input, std::vector<float> &weight)>;
+
+Computed compute(const Case &c, int64_t outputs, const TargetDescription &target, Fill fill) {
+  const int64_t lanes = target.lanes();
+  Computed result;
+  ConvolutionShape &shape = result.shape;
   shape.batch = c.batch;
   shape.inChannels = c.in;
   shape.outChannels = c.out;
@@ -31,37 +41,71 @@ double errorOf(const Case &c, int64_t outputs, const TargetDescription &target, 
   shape = withOutput(shape, c.padsHigh);
   auto plan = llvm::cantFail(codegen::createWinogradConvolution(shape, outputs, target));
 
-  std::mt19937 random(7);
-  std::normal_distribution<float> normal;
-  std::vector<float> input(static_cast<size_t>(inputSize(shape))),
-      weight(static_cast<size_t>(weightSize(shape)));
-  for (std::vector<float> *values : {&input, &weight})
-    for (float &x : *values)
-      x = integers ? static_cast<float>(static_cast<int>(random() % 9) - 4) : normal(random);
-  std::vector<double> expected = referenceConvolution(shape, input, weight);
-  std::vector<float> stored = blocked(input, shape.batch, shape.inChannels, c.height * c.width, lanes);
-  Tensor packed = plan->pack(tensorOf(weight));
-  ResultShape result = resultShape(shape, true);
-  CompiledKernel kernel = compileConvolution(*plan, result, target);
+  result.input.resize(static_cast<size_t>(inputSize(shape)));
+  result.weight.resize(static_cast<size_t>(weightSize(shape)));
+  fill(result.input, result.weight);
+  result.expected = referenceConvolution(shape, result.input, result.weight);
+  std::vector<float> stored = blocked(result.input, shape.batch, shape.inChannels, c.height * c.width, lanes);
+  Tensor packed = plan->pack(tensorOf(result.weight));
+  ResultShape layout = resultShape(shape, true);
+  CompiledKernel kernel = compileConvolution(*plan, layout, target);
   std::vector<float> scratch(static_cast<size_t>(plan->scratchBytes() / 4), std::nanf(""));
-  std::vector<float> y(static_cast<size_t>(result.bufferSize(lanes)), std::nanf(""));
+  std::vector<float> y(static_cast<size_t>(layout.bufferSize(lanes)), std::nanf(""));
   for (int64_t task = plan->taskCount(); task-- > 0;) {
     std::fill(scratch.begin(), scratch.end(), std::nanf(""));
     kernel.run(stored.data(), reinterpret_cast<const float *>(packed.bytes()), scratch.data(), y.data(), task,
                task + 1);
   }
-  double worst = 0, largest = 0;
   const int64_t plane = shape.output[1] * shape.output[2];
   for (int64_t n = 0; n < c.batch; ++n)
     for (int64_t channel = 0; channel < c.out; ++channel)
-      for (int64_t p = 0; p < plane; ++p) {
-        const double want = expected[static_cast<size_t>((n * c.out + channel) * plane + p)];
-        const double got = y[static_cast<size_t>(result.offset(n, channel, p, lanes))];
-        const double error = std::abs(got - want);
-        worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error);
-        largest = std::max(largest, std::abs(want));
-      }
+      for (int64_t p = 0; p < plane; ++p)
+        result.got.push_back(y[static_cast<size_t>(layout.offset(n, channel, p, lanes))]);
+  return result;
+}
+
+/// The largest |difference| over the largest |result|.
+double errorOf(const Case &c, int64_t outputs, const TargetDescription &target, bool integers) {
+  const Computed done =
+      compute(c, outputs, target, [&](std::vector<float> &input, std::vector<float> &weight) {
+        std::mt19937 random(7);
+        std::normal_distribution<float> normal;
+        for (std::vector<float> *values : {&input, &weight})
+          for (float &x : *values)
+            x = integers ? static_cast<float>(static_cast<int>(random() % 9) - 4) : normal(random);
+      });
+  double worst = 0, largest = 0;
+  for (auto [got, want] : llvm::zip_equal(done.got, done.expected)) {
+    const double error = std::abs(static_cast<double>(got) - want);
+    worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error);
+    largest = std::max(largest, std::abs(want));
+  }
   return worst / std::max(largest, 1.0);
+}
+
+/// The largest |difference| over its tile's scale, of images of one tile each: the root of the sum over
+/// channels of (squares of inputs) x (squares of taps).
+double errorOfTiles(const Computed &done) {
+  const ConvolutionShape &shape = done.shape;
+  const int64_t inputs = shape.input[1] * shape.input[2], results = shape.output[1] * shape.output[2];
+  auto squares = [](const std::vector<float> &values, int64_t block, int64_t count) {
+    double sum = 0;
+    for (int64_t i = block * count; i < (block + 1) * count; ++i)
+      sum += static_cast<double>(values[i]) * values[i];
+    return sum;
+  };
+  double worst = 0;
+  for (int64_t n = 0; n < shape.batch; ++n)
+    for (int64_t out = 0; out < shape.outChannels; ++out) {
+      double scale = 0;
+      for (int64_t in = 0; in < shape.inChannels; ++in)
+        scale += squares(done.input, n * shape.inChannels + in, inputs) *
+                 squares(done.weight, out * shape.inChannels + in, 9);
+      const int64_t first = (n * shape.outChannels + out) * results;
+      for (int64_t i = first; i < first + results; ++i)
+        worst = std::max(worst, std::abs(done.got[i] - done.expected[i]) / std::sqrt(scale));
+    }
+  return worst;
 }
 
 const Case cases[] = {
@@ -90,6 +134,36 @@ TEST_P(WinogradTest, FourOutputsAreClose) {
   for (const Case &c : cases)
     EXPECT_LT(errorOf(c, 4, target, false), 1e-5)
         << c.in << " to " << c.out << " channels, " << c.height << "x" << c.width;
+}
+
+/// What docs/winograd.md promises of an error, with a margin of two, wherever the large input lies, and for
+/// inputs and weights of one sign.
+TEST_P(WinogradTest, ErrorsAreRelativeToTheInputsOfTheTile) {
+  auto target = llvm::cantFail(TargetDescription::forCpu(GetParam()));
+  for (int64_t outputs : {2, 4})
+    for (int64_t channels : {16, 256})
+      for (bool positive : {false, true}) {
+        // An image for each place and size of one input.
+        const int64_t side = outputs + 2, places = side * side;
+        const std::array<float, 3> factors{1, 1e3, 1e6};
+        const Case tiles{3 * places, channels, 32, side, side, {0, 0, 0}, {0, 0, 0}};
+        const Computed done =
+            compute(tiles, outputs, target, [&](std::vector<float> &input, std::vector<float> &weight) {
+              std::mt19937 random(7);
+              std::normal_distribution<float> normal;
+              for (std::vector<float> *values : {&input, &weight})
+                for (float &x : *values)
+                  x = positive ? std::abs(normal(random)) : normal(random);
+              for (int64_t image = 0; image < tiles.batch; ++image)
+                input[image * channels * places + image % places] *= factors[image / places];
+            });
+        const double worst = errorOfTiles(done);
+        EXPECT_LT(worst, 1e-5) << "tiles of " << outputs << ", " << channels << " channels";
+        EXPECT_GT(worst, 0);
+        RecordProperty("worst_" + std::to_string(outputs) + "_" + std::to_string(channels) +
+                           (positive ? "_positive" : ""),
+                       std::to_string(worst * 1e6) + "e-6");
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, WinogradTest, testing::Values("native", "x86-64-v3"));
