@@ -50,7 +50,7 @@ void fusion::MergeLog::put(Decision decision) {
     places[key(decisions[indexed])].push_back(indexed);
   auto &same = places[key(decision)];
   for (size_t place : same) {
-    if (decisions[place].fused)
+    if (decisions[place].fused != isSplitting)
       continue;
     decisions[place] = std::move(decision);
     return;

@@ -35,6 +35,14 @@ public:
     note(from, to, refusal.reason, refusal.detail);
   }
 
+  /// Notes why operators of one group are in two now.
+  void separated(llvm::ArrayRef<mlir::Operation *> from, llvm::ArrayRef<mlir::Operation *> to,
+                 const Refusal &refusal) {
+    isSplitting = true;
+    note(from, to, refusal.reason, refusal.detail);
+    isSplitting = false;
+  }
+
 private:
   void note(llvm::ArrayRef<mlir::Operation *> from, llvm::ArrayRef<mlir::Operation *> to, Reason reason,
             const std::string &detail);
@@ -47,6 +55,7 @@ private:
   /// Of the first `indexed` decisions, by "producer\nconsumer".
   llvm::StringMap<llvm::SmallVector<size_t, 1>> places;
   size_t indexed = 0;
+  bool isSplitting = false; ///< replaces what is fused rather than what is not
 };
 
 } // namespace tokamak::fusion

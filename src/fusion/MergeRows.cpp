@@ -6,10 +6,12 @@
 #include "analysis/PostDominatorTree.h"
 #include "codegen/kernel/RowEstimate.h"
 #include "fusion/Candidate.h"
+#include "fusion/CostModel.h"
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/MergeLog.h"
+#include "fusion/Repeats.h"
 #include "rewrite/Passes.h"
 
 namespace tokamak {
@@ -32,8 +34,8 @@ bool runsByRows(Operation *op) {
 /// The groups of one block while they merge.
 class RowMerger {
 public:
-  RowMerger(GroupGraph &groups, const TargetDescription &target, PassState &state)
-      : groups(groups), target(target), state(state), log(state) {}
+  RowMerger(GroupGraph &groups, const fusion::CostModel &model, PassState &state)
+      : groups(groups), model(model), target(model.targetDescription()), state(state), log(state) {}
 
   void run() {
     // Producers first: a merged group takes the place of its last member, and is tried with its new
@@ -87,6 +89,8 @@ private:
       return {Reason::TooFewRows, rows + ", at least " + std::to_string(wanted) + " wanted"};
     if (together.scratchBytes > scratchLimit)
       return {Reason::TooMuchScratch, scratch + ", the limit is " + std::to_string(scratchLimit)};
+    if (fusion::Refusal refusal = fusion::refuseRepeats(model, groups.membersOf(from), groups.membersOf(to)))
+      return refusal;
     detail = rows + ", " + scratch;
     if (!state.fuel.take("merge-rows", groups.membersOf(to).back()->getLoc()))
       return {Reason::OutOfFuel, ""};
@@ -111,6 +115,7 @@ private:
   static constexpr size_t mostOperators = 64;
 
   GroupGraph &groups;
+  const fusion::CostModel &model;
   const TargetDescription &target;
   PassState &state;
   fusion::MergeLog log;
@@ -126,8 +131,10 @@ struct MergeRows : tokamak::impl::MergeRowsBase<MergeRows> {
   }
 
   void runOnOperation() override {
+    fusion::CostModel model(state->target);
+    model.setProgramWeights(getOperation());
     fusion::forEachGroupGraph(getOperation(),
-                              [&](GroupGraph &groups) { RowMerger(groups, state->target, *state).run(); });
+                              [&](GroupGraph &groups) { RowMerger(groups, model, *state).run(); });
   }
 
   PassStatePtr state;

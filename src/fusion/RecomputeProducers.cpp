@@ -12,6 +12,7 @@
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/MergeLog.h"
+#include "fusion/Repeats.h"
 #include "mlir/IR/IRMapping.h"
 #include "rewrite/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -199,8 +200,7 @@ private:
     // Values of main memory take so long to move that even an exponential costs less to repeat, as long as
     // other cores leave the bandwidth to this one and their own exponentials alone. Neither is known here, so
     // what is dear is never repeated for elements that one kernel asks for again.
-    constexpr double once = 1.25;
-    if (after.cost.dearRepeats > std::max(once, before.cost.dearRepeats))
+    if (after.cost.dearRepeats > std::max(fusion::repeatsAllowed, before.cost.dearRepeats))
       return {Reason::ReusesElements,
               llvm::formatv("each element {0:F2} times", after.cost.dearRepeats).str()};
     return {};

@@ -81,8 +81,10 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createChooseWinogradPass(state));
   // Groups: each operator alone, or by the published baseline, ...
   add(fuses ? createPartitionDominatorPass(state) : createPartitionNonePass(state));
-  // ... which `full` goes beyond: reductions share a kernel with what surrounds them.
+  // ... which `full` goes beyond: what they would compute again and again gets a kernel of its own, ...
   if (options.fusion == FusionMode::Full) {
+    add(createSeparateRepeatsPass(state));
+    // ... and reductions share a kernel with what surrounds them.
     add(createMergeRowsPass(state));
     // Values that several kernels need are stored by one that needs them itself.
     add(createMergeOutputsPass(state));

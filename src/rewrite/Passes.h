@@ -44,6 +44,7 @@ std::unique_ptr<mlir::Pass> createEliminateDeadCodePass(PassStatePtr state = nul
 std::unique_ptr<mlir::Pass> createPartitionNonePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createPartitionDominatorPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createChooseWinogradPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createSeparateRepeatsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeRowsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createMergeOutputsPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createRecomputeProducersPass(PassStatePtr state = nullptr);

@@ -109,6 +109,10 @@ def PartitionDominator : Tk_Pass<"partition-dominator", "PartitionDominator"> {
 def ChooseWinograd : Tk_Pass<"choose-winograd", "ChooseWinograd"> {
   let summary = "Marks convolutions of 3x3 taps that take less time by minimal filtering; not with --exact.";
 }
+def SeparateRepeats : Tk_Pass<"separate-repeats", "SeparateRepeats"> {
+  let summary = "Takes expensive producers out of groups whose kernels would compute each element again and again "
+                "(--fusion full).";
+}
 def MergeRows : Tk_Pass<"merge-rows", "MergeRows"> {
   let summary = "Merges groups around reductions that still run row by row (--fusion full).";
 }

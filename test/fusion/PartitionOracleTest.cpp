@@ -61,7 +61,7 @@ protected:
   /// As `--fusion full` does, but for the passes that put one anchor into another or write other operators,
   /// which the search does not try.
   void partitionFully() {
-    run({createPartitionDominatorPass, createMergeRowsPass, createMergeOutputsPass,
+    run({createPartitionDominatorPass, createSeparateRepeatsPass, createMergeRowsPass, createMergeOutputsPass,
          createRecomputeProducersPass});
   }
 

@@ -1,0 +1,130 @@
+//===- SeparateRepeats.cpp - expensive producers leave kernels that would repeat them ---------------===//
+// The baseline merges elementwise work into whatever reads it, and the kernel computes a value where it is
+// asked for: exp of a vector, spread over the rows of a matrix, becomes an exp for each element of the
+// matrix wherever the loops are not such that it can stay in a register. Where computing it once, in a kernel
+// of its own, takes less time, its operators leave the group.
+#include "analysis/Blocks.h"
+#include "analysis/PostDominatorTree.h"
+#include "fusion/CostModel.h"
+#include "fusion/Groups.h"
+#include "fusion/KernelDialects.h"
+#include "fusion/MergeLog.h"
+#include "fusion/Repeats.h"
+#include "rewrite/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace tokamak {
+#define GEN_PASS_DEF_SEPARATEREPEATS
+#include "rewrite/Passes.h.inc"
+} // namespace tokamak
+
+using namespace mlir;
+using namespace tokamak;
+
+namespace {
+
+using Members = llvm::SmallVector<Operation *>;
+
+class RepeatSeparator {
+public:
+  RepeatSeparator(Members members, int64_t &next, const fusion::CostModel &model, PassState &state)
+      : members(std::move(members)), next(next), model(model), state(state), log(state) {
+    current.insert(this->members.begin(), this->members.end());
+  }
+
+  void run() {
+    // Readers first: a producer takes with it what it is computed from.
+    const Members all = members;
+    for (Operation *op : llvm::reverse(all))
+      if (current.contains(op) && analysis::kindOf(op) <= FusionKind::Injective && isSpread(op))
+        trySeparate(op);
+  }
+
+private:
+  /// Whether a member makes a larger value of it.
+  bool isSpread(Operation *op) const {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return current.contains(user) && tk::tensorType(user->getResult(0)).getNumElements() >
+                                           tk::tensorType(op->getResult(0)).getNumElements();
+    });
+  }
+
+  void trySeparate(Operation *last) {
+    llvm::SmallPtrSet<Operation *, 16> needed{last};
+    for (Operation *op : llvm::reverse(members))
+      if (needed.contains(op))
+        for (Value operand : op->getOperands())
+          if (Operation *definition = operand.getDefiningOp(); definition && current.contains(definition))
+            needed.insert(definition);
+    Members slice, rest;
+    for (Operation *op : members)
+      (needed.contains(op) ? slice : rest).push_back(op);
+    // One value passes from the one kernel to the other, and computing it needs no loops of its own.
+    auto staysInside = [&](Operation *op) {
+      return analysis::kindOf(op) <= FusionKind::Injective &&
+             (op == last ||
+              llvm::all_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); }));
+    };
+    if (rest.empty() || !llvm::all_of(slice, staysInside))
+      return;
+    const fusion::Refusal refusal = fusion::refuseRepeats(model, slice, rest);
+    if (!refusal || !state.fuel.take("separate-repeats", last->getLoc()))
+      return;
+    log.separated(slice, rest, refusal);
+    put(slice);
+    put(rest);
+    for (Operation *op : slice)
+      current.erase(op);
+    members = std::move(rest);
+  }
+
+  /// Makes a group of the operators; one alone needs no number.
+  void put(llvm::ArrayRef<Operation *> group) {
+    for (Operation *op : group)
+      if (group.size() > 1)
+        fusion::setGroup(op, next);
+      else
+        op->removeAttr(fusion::groupAttribute);
+    ++next;
+  }
+
+  Members members;                            ///< of the group now, in block order
+  llvm::SmallPtrSet<Operation *, 16> current; ///< the same
+  int64_t &next;                              ///< number of a group
+  const fusion::CostModel &model;
+  PassState &state;
+  fusion::MergeLog log;
+};
+
+struct SeparateRepeats : tokamak::impl::SeparateRepeatsBase<SeparateRepeats> {
+  explicit SeparateRepeats(PassStatePtr state) : state(std::move(state)) {}
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SeparateRepeatsBase::getDependentDialects(registry);
+    fusion::registerKernelDialects(registry);
+  }
+
+  void runOnOperation() override {
+    fusion::CostModel model(state->target);
+    model.setProgramWeights(getOperation());
+    llvm::MapVector<int64_t, Members> groups;
+    int64_t next = 0;
+    getOperation().walk([&](Operation *op) {
+      if (auto number = op->getAttrOfType<IntegerAttr>(fusion::groupAttribute)) {
+        groups[number.getInt()].push_back(op);
+        next = std::max(next, number.getInt() + 1);
+      }
+    });
+    for (auto &[number, members] : groups)
+      RepeatSeparator(std::move(members), next, model, *state).run();
+  }
+
+  PassStatePtr state;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tokamak::createSeparateRepeatsPass(PassStatePtr state) {
+  return std::make_unique<SeparateRepeats>(orFresh(std::move(state)));
+}

@@ -1,0 +1,69 @@
+// Beyond the baseline: what is dear to compute is computed once, where a kernel of all would compute it for
+// each of the elements that it is spread over.
+// RUN: tokamak-opt %s --split-input-file --partition-dominator --separate-repeats --merge-rows --outline-groups | FileCheck %s
+// RUN: tokamak-opt %s --split-input-file --partition-dominator --outline-groups | FileCheck %s --check-prefix=BASELINE
+
+// exp of one row, multiplied into 8192 rows: as one kernel, 8192 times as many exponentials.
+// CHECK-LABEL: func.func @row
+// CHECK: %[[E:.*]] = tk.fusion "exp"(%arg0)
+// CHECK: tk.fusion "mul_reduce"(%[[E]], %arg1)
+// BASELINE-LABEL: func.func @row
+// BASELINE: tk.fusion "exp_mul_reduce"
+func.func @row(%x: tensor<1x1x64xf32>, %y: tensor<256x32x64xf32>) -> tensor<256x32x1xf32> {
+  %e = tk.exp %x : (tensor<1x1x64xf32>) -> tensor<1x1x64xf32>
+  %m = tk.mul %e, %y : (tensor<1x1x64xf32>, tensor<256x32x64xf32>) -> tensor<256x32x64xf32>
+  %s = tk.reduce %m {kind = #tk.reduce_kind<sum>, axes = array<i64: 2>, keep_dims = true} : (tensor<256x32x64xf32>) -> tensor<256x32x1xf32>
+  return %s : tensor<256x32x1xf32>
+}
+
+// -----
+
+// What it is computed from goes along; work behind it at the larger shape stays.
+// CHECK-LABEL: func.func @slice
+// CHECK: %[[E:.*]] = tk.fusion "neg_exp_add"(%arg0)
+// CHECK: tk.fusion "mul_tanh"(%[[E]], %arg1)
+func.func @slice(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %one = tk.constant dense<1.0> : tensor<f32>
+  %n = tk.neg %x : (tensor<512xf32>) -> tensor<512xf32>
+  %e = tk.exp %n : (tensor<512xf32>) -> tensor<512xf32>
+  %a = tk.add %e, %one : (tensor<512xf32>, tensor<f32>) -> tensor<512xf32>
+  %m = tk.mul %a, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %t = tk.tanh %m : (tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %t : tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: an element for each row stays in a register while the row is computed.
+// CHECK-LABEL: func.func @column
+// CHECK: tk.fusion "exp_mul"(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+func.func @column(%x: tensor<4096x1xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %e = tk.exp %x : (tensor<4096x1xf32>) -> tensor<4096x1xf32>
+  %m = tk.mul %e, %y : (tensor<4096x1xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %m : tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: what is cheap.
+// CHECK-LABEL: func.func @cheap
+// CHECK: tk.fusion "abs_mul"(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+func.func @cheap(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %e = tk.abs %x : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %e, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %m : tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: so little work that another kernel costs more than it saves.
+// CHECK-LABEL: func.func @small
+// CHECK: tk.fusion "exp_mul"(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+func.func @small(%x: tensor<8xf32>, %y: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %e = tk.exp %x : (tensor<8xf32>) -> tensor<8xf32>
+  %m = tk.mul %e, %y : (tensor<8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %m : tensor<2x8xf32>
+}
