@@ -187,6 +187,7 @@ std::vector<double> rewrite::GraphPricer::kernelCosts(ModuleOp module, GroupsOf 
   run([&](OpPassManager &passes) {
     passes.addPass(createPartitionDominatorPass(state));
     if (groups == GroupsOf::Full) {
+      passes.addPass(createSeparateRepeatsPass(state));
       passes.addPass(createMergeRowsPass(state));
       passes.addPass(createMergeOutputsPass(state));
       passes.addPass(createRecomputeProducersPass(state));
