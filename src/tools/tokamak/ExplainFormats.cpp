@@ -45,7 +45,8 @@ static std::string levelTotals(const char *title, const LevelTraffic &levels, do
   std::string text = fmt::format("  {:<10}", title);
   for (size_t level = 0; level < memoryLevels; ++level)
     text += fmt::format("{:>12}", bytesText(levels.at(static_cast<MemoryLevel>(level))));
-  return text + fmt::format("{:>12.3f}\n", seconds * 1e3);
+  const int64_t weights = levels.weights[static_cast<size_t>(MemoryLevel::Memory)];
+  return text + fmt::format("{:>15}{:>13.3f}\n", bytesText(weights), seconds * 1e3);
 }
 
 /// Groups that run at the same time as `group`; they stand side by side.
@@ -89,8 +90,8 @@ std::string explanationText(const std::string &model, const std::string &fusion,
 
   text += fmt::format("\n  bytes by the level that they come from or go to, on {} ({})\n",
                       explanation.target.cpu, explanation.target.source);
-  text +=
-      fmt::format("  {:<10}{:>12}{:>12}{:>12}{:>12}{:>12}\n", "", "L1", "L2", "L3", "memory", "modelled ms");
+  text += fmt::format("  {:<10}{:>12}{:>12}{:>12}{:>12}{:>15}{:>13}\n", "", "L1", "L2", "L3", "memory",
+                      "weights of it", "modelled ms");
   text += levelTotals("unfused", explanation.unfusedLevels, explanation.unfusedSeconds) +
           levelTotals("fused", explanation.fusedLevels, explanation.fusedSeconds);
 
