@@ -1,6 +1,8 @@
 //===- Program.cpp - a partitioned module as machine code
 //-----------------------------------------------------===//
 #include "codegen/Program.h"
+#include "codegen/anchors/Convolution.h"
+#include "codegen/anchors/WinogradConvolution.h"
 #include "codegen/expression/Register.h"
 #include "codegen/host/HostProgram.h"
 #include "codegen/object/Lowering.h"
@@ -119,6 +121,26 @@ private:
   llvm::StringMap<std::unique_ptr<EmittedKernel>> byText;
 };
 
+/// Takes the attribute `winograd` from convolutions that cannot go that way as their inputs lie: whoever asks
+/// the module afterwards is told what was compiled.
+void dropFiltering(func::FuncOp program, const LayoutAssignment &layouts, const TargetDescription &target) {
+  program.walk([&](tk::ConvOp conv) {
+    if (!conv.getWinograd())
+      return;
+    auto group = dyn_cast<tk::FusionOp>(conv->getParentOp());
+    auto argument = dyn_cast<BlockArgument>(conv.getInput());
+    std::optional<Layout> input; // none: computed in the kernel
+    if (group && argument)
+      input = layouts.layoutOf(group.getInputs()[argument.getArgNumber()]);
+    auto shape = ConvolutionPlan::describe(conv, input, target);
+    auto plan = shape ? createWinogradConvolution(*shape, shape->winograd, target) : shape.takeError();
+    if (plan)
+      return;
+    llvm::consumeError(plan.takeError());
+    conv.removeWinogradAttr();
+  });
+}
+
 std::string textOf(ModuleOp modules) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -155,6 +177,7 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
   result.outputs = signatureOf(program, true);
 
   LayoutAssignment layouts(program, target);
+  dropFiltering(program, layouts, target);
   ViewAssignment views(program, layouts);
   OwningOpRef<ModuleOp> modules = ModuleOp::create(module.getLoc());
   KernelSet kernels(*modules, layouts, target);

@@ -67,7 +67,8 @@ struct CodegenOptions {
 };
 
 /// `module`: one func.func @main whose body holds tk.fusion groups, constants, views (reshape), library
-/// operators and control flow, as the partitioners leave it.
+/// operators and control flow, as the partitioners leave it. Convolutions that do not go by minimal filtering
+/// as their inputs lie lose the attribute `winograd`.
 llvm::Expected<CompiledProgram> compileProgram(mlir::ModuleOp module, const TargetDescription &target,
                                                const CodegenOptions &options = {});
 

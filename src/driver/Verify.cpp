@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "reference/Evaluate.h"
 #include "runtime/ThreadPool.h"
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -104,14 +105,24 @@ Tensor Verifier::movedOutput(mlir::ModuleOp imported, size_t output, int round) 
   return movedOutputs[static_cast<size_t>(round)][output];
 }
 
-/// What the kernels of the graph that has run leave open of the outputs.
-std::vector<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) const {
+/// What the kernels of the graph that has run leave open of the outputs. A bisection runs many graphs, most
+/// of which filter no others than the first one did: what that has left open bounds them as well.
+llvm::ArrayRef<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) {
   constexpr int mixtures = 2;
-  auto walked = partitioned->walk([](tk::FusionOp group) {
-    return filteredConvolution(group) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  std::set<std::string> nodes;
+  bool isFiltered = false;
+  partitioned->walk([&](tk::FusionOp group) {
+    tk::ConvOp conv = filteredConvolution(group);
+    if (!conv)
+      return;
+    isFiltered = true;
+    for (const tk::OnnxNode &node : tk::onnxNodes(conv.getLoc()))
+      nodes.insert(node.name.str());
   });
-  if (!walked.wasInterrupted())
+  if (!isFiltered)
     return {};
+  if (!latitudesOf.empty() && std::ranges::includes(latitudesOf, nodes))
+    return latitudes;
   DiagnosticCollector quiet(partitioned.getContext());
   auto evaluate = [&](reference::Revise revise) -> std::optional<llvm::SmallVector<Tensor>> {
     auto values = reference::evaluateFunction(partitioned.lookupSymbol<mlir::func::FuncOp>("main"),
@@ -120,7 +131,10 @@ std::vector<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) cons
       return std::nullopt;
     return std::move(*values);
   };
-  return filteringLatitude(*expected, toleranceOf(DataType::Float32, false).relative, mixtures, evaluate);
+  latitudes =
+      filteringLatitude(*expected, toleranceOf(DataType::Float32, false).relative, mixtures, evaluate);
+  latitudesOf = std::move(nodes);
+  return latitudes;
 }
 
 llvm::Expected<Verification> Verifier::run(int64_t fuel, bool kernels) {
@@ -167,12 +181,10 @@ llvm::Expected<Verification> Verifier::run(int64_t fuel, bool kernels) {
     return internalFault("the evaluator refuses what the kernels computed: " + check.failure());
   result.kernels = check.kernels();
   result.evaluatorSeconds = evaluatorSeconds + check.evaluatorSeconds();
-  std::optional<std::vector<Latitude>> latitudes;
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto latitude = [&] {
-      if (!latitudes)
-        latitudes = outputLatitudes(*partitioned->module);
-      return latitudes->empty() ? Latitude() : (*latitudes)[i];
+      llvm::ArrayRef<Latitude> ofOutputs = outputLatitudes(*partitioned->module);
+      return ofOutputs.empty() ? Latitude() : ofOutputs[i];
     };
     result.outputs[i].deviation = compare(
         outputs[i], (*expected)[i], toleranceOf(outputs[i].type(), true),

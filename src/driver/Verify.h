@@ -9,6 +9,8 @@
 #include "driver/VerifyTolerance.h"
 #include "runtime/Abi.h"
 #include <optional>
+#include <set>
+#include <string>
 
 namespace tokamak::driver {
 
@@ -64,7 +66,7 @@ public:
 private:
   llvm::Expected<llvm::ArrayRef<Tensor>> reference(mlir::ModuleOp imported);
   Tensor movedOutput(mlir::ModuleOp imported, size_t output, int round);
-  std::vector<Latitude> outputLatitudes(mlir::ModuleOp partitioned) const;
+  llvm::ArrayRef<Latitude> outputLatitudes(mlir::ModuleOp partitioned);
   Tolerance toleranceOf(DataType type, bool isOutput) const;
   std::vector<Tensor> inputTensors() const;
 
@@ -75,6 +77,8 @@ private:
   TkPool *pool;
   std::optional<llvm::SmallVector<Tensor>> expected;
   std::vector<llvm::SmallVector<Tensor>> movedOutputs; ///< of moved inputs, once needed
+  std::vector<Latitude> latitudes;                     ///< of outputs, once needed
+  std::set<std::string> latitudesOf;                   ///< the nodes of what leaves them open
   double evaluatorSeconds = 0;                         ///< for `expected`
   std::string last;
   std::optional<int64_t> applied;

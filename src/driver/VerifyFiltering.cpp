@@ -1,5 +1,7 @@
 //===- VerifyFiltering.cpp - what minimal filtering leaves open of a kernel's results ----------------===//
 #include "driver/VerifyFiltering.h"
+#include "driver/FilteringError.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -9,7 +11,7 @@ namespace tokamak::driver {
 
 namespace {
 
-using Reach = FilteringBounds::Reach;
+using Reach = FilteringReach;
 using Tensors = llvm::SmallVector<Tensor>;
 
 /// Of one tile.
@@ -51,37 +53,53 @@ bool isFiltered(mlir::Operation *op) {
   return group && filteredConvolution(group).getOperation() == op;
 }
 
-/// How one result of a filtered convolution is changed: its value, its allowed error, its reach, its place.
-using Change = llvm::function_ref<double(double, double, Reach, size_t)>;
-
 /// Evaluates with the results of filtered convolutions changed, and notes what was met.
 class Variants {
 public:
   Variants(double relative, EvaluateRevised evaluate) : relative(relative), evaluate(evaluate) {}
 
-  std::optional<Tensors> operator()(Change change) {
-    return evaluate([&](mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
-                        llvm::MutableArrayRef<Tensor> results) {
-      if (!isFiltered(op))
-        return;
-      anyFiltered = true;
-      const FilteringBounds bounds = filteringBounds(llvm::cast<tk::ConvOp>(op), operands[0], operands[1]);
-      Tensor changed(results[0].type(), results[0].shape());
-      for (size_t i = 0; i < bounds.scale.size(); ++i) {
-        anyReached |= bounds.reach[i] != Reach::Finite;
-        anyOverflow |= bounds.reach[i] == Reach::Overflow;
-        const auto at = static_cast<int64_t>(i);
-        changed.setDouble(at,
-                          change(results[0].doubleAt(at), relative * bounds.scale[i], bounds.reach[i], i));
-      }
-      results[0] = changed;
-    });
+  /// `change` makes of a result, its allowed error and its place what it is instead.
+  std::optional<Tensors> withErrors(llvm::function_ref<double(double, double, size_t)> change) {
+    return evaluate(
+        [&](mlir::Operation *op, llvm::ArrayRef<Tensor> operands, llvm::MutableArrayRef<Tensor> results) {
+          if (!isFiltered(op))
+            return;
+          // Errors change the scales of those behind them by no more than they are themselves.
+          auto [found, isNew] = scales.try_emplace(op);
+          if (isNew)
+            found->second = filteringScale(llvm::cast<tk::ConvOp>(op), operands[0], operands[1]);
+          const std::vector<double> &scale = found->second;
+          replace(results[0], [&](double y, size_t i) { return change(y, relative * scale[i], i); });
+        });
+  }
+  /// `change` makes of a result and its reach what it is instead.
+  std::optional<Tensors> withReach(llvm::function_ref<double(double, Reach)> change) {
+    return evaluate(
+        [&](mlir::Operation *op, llvm::ArrayRef<Tensor> operands, llvm::MutableArrayRef<Tensor> results) {
+          if (!isFiltered(op))
+            return;
+          anyFiltered = true;
+          const auto reach = filteringReach(llvm::cast<tk::ConvOp>(op), operands[0], operands[1]);
+          replace(results[0], [&](double y, size_t i) {
+            anyReached |= reach[i] != Reach::Finite;
+            anyOverflow |= reach[i] == Reach::Overflow;
+            return change(y, reach[i]);
+          });
+        });
   }
   bool anyFiltered = false, anyReached = false, anyOverflow = false;
 
 private:
+  static void replace(Tensor &tensor, llvm::function_ref<double(double, size_t)> by) {
+    Tensor changed(tensor.type(), tensor.shape());
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      changed.setDouble(i, by(tensor.doubleAt(i), static_cast<size_t>(i)));
+    tensor = changed;
+  }
+
   double relative;
   EvaluateRevised evaluate;
+  llvm::DenseMap<mlir::Operation *, std::vector<double>> scales;
 };
 
 bool isEqual(const Tensor &a, const Tensor &b, int64_t i) {
@@ -134,16 +152,14 @@ tk::ConvOp filteredConvolution(tk::FusionOp group) {
   return anchors == 1 ? found : nullptr;
 }
 
-FilteringBounds filteringBounds(tk::ConvOp conv, const Tensor &input, const Tensor &weight) {
+std::vector<FilteringReach> filteringReach(tk::ConvOp conv, const Tensor &input, const Tensor &weight) {
   // No factor that a transform multiplies a tile's inputs, products or results by is larger, all together.
   constexpr double growth = 1024, most = std::numeric_limits<float>::max();
   const auto outputs = static_cast<int64_t>(*conv.getWinograd());
   auto shape = tk::tensorType(conv.getResult()).getShape();
   const int64_t rows = shape[2], columns = shape[3], inChannels = input.shape()[1];
   const std::vector<double> taps = squaresOfTaps(weight);
-  FilteringBounds bounds;
-  bounds.scale.resize(static_cast<size_t>(tk::tensorType(conv.getResult()).getNumElements()));
-  bounds.reach.resize(bounds.scale.size());
+  std::vector<Reach> all(static_cast<size_t>(tk::tensorType(conv.getResult()).getNumElements()));
   for (int64_t image = 0; image < shape[0]; ++image)
     for (int64_t top = 0; top < rows; top += outputs)
       for (int64_t left = 0; left < columns; left += outputs) {
@@ -155,26 +171,23 @@ FilteringBounds filteringBounds(tk::ConvOp conv, const Tensor &input, const Tens
           for (int64_t c = 0; c < inChannels; ++c)
             sum += patch.squares[static_cast<size_t>(c)] * ofChannel[c];
           Reach reach = patch.isFinite && std::isfinite(sum) ? Reach::Finite : Reach::NotANumber;
-          const double scale = std::isfinite(sum) ? std::sqrt(sum) : 0;
           // A sum over channels is at most the root of their number times the root of the sum of squares.
-          if (growth * std::max(patch.largest, std::sqrt(static_cast<double>(inChannels)) * scale) > most)
+          const double largest = std::isfinite(sum) ? std::sqrt(static_cast<double>(inChannels) * sum) : 0;
+          if (growth * std::max(patch.largest, largest) > most)
             reach = Reach::Overflow;
           for (int64_t row = top; row < std::min(top + outputs, rows); ++row)
-            for (int64_t column = left; column < std::min(left + outputs, columns); ++column) {
-              const auto at =
-                  static_cast<size_t>(((image * shape[1] + channel) * rows + row) * columns + column);
-              bounds.scale[at] = scale;
-              bounds.reach[at] = reach;
-            }
+            for (int64_t column = left; column < std::min(left + outputs, columns); ++column)
+              all[static_cast<size_t>(((image * shape[1] + channel) * rows + row) * columns + column)] =
+                  reach;
         }
       }
-  return bounds;
+  return all;
 }
 
 std::vector<Latitude> filteringLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
                                         EvaluateRevised evaluate) {
   Variants variant(relative, evaluate);
-  auto plain = variant([](double y, double, Reach, size_t) { return y; });
+  auto plain = variant.withReach([](double y, Reach) { return y; });
   if (!plain || !variant.anyFiltered)
     return {};
   std::vector<Latitude> latitudes;
@@ -184,12 +197,12 @@ std::vector<Latitude> filteringLatitude(llvm::ArrayRef<Tensor> expected, double 
     for (size_t i = 0; other && i < expected.size(); ++i)
       body(latitudes[i], expected[i], (*plain)[i], (*other)[i]);
   };
-  forEachResult(variant([](double y, double error, Reach, size_t) { return y + error; }), widen);
-  forEachResult(variant([](double y, double error, Reach, size_t) { return y - error; }), widen);
+  forEachResult(variant.withErrors([](double y, double error, size_t) { return y + error; }), widen);
+  forEachResult(variant.withErrors([](double y, double error, size_t) { return y - error; }), widen);
   for (int mixture = 0; mixture < mixtures; ++mixture)
-    forEachResult(variant([&](double y, double error, Reach, size_t i) {
-                    return llvm::hash_combine(i, mixture) % 2 ? y + error : y - error;
-                  }),
+    forEachResult(variant.withErrors([&](double y, double error, size_t i) {
+      return llvm::hash_combine(i, mixture) % 2 ? y + error : y - error;
+    }),
                   widen);
 
   // Results that such a value does not reach are as expected.
@@ -206,16 +219,15 @@ std::vector<Latitude> filteringLatitude(llvm::ArrayRef<Tensor> expected, double 
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (variant.anyReached)
-    forEachResult(variant([](double y, double, Reach reach, size_t) {
-                    return reach == Reach::Finite ? y : std::numeric_limits<double>::quiet_NaN();
-                  }),
+    forEachResult(variant.withReach([](double y, Reach reach) {
+      return reach == Reach::Finite ? y : std::numeric_limits<double>::quiet_NaN();
+    }),
                   replace);
   if (variant.anyOverflow)
     for (double value : {infinity, -infinity})
-      forEachResult(variant([&](double y, double, Reach reach, size_t) {
-                      return reach == Reach::Overflow ? value : y;
-                    }),
-                    replace);
+      forEachResult(
+          variant.withReach([&](double y, Reach reach) { return reach == Reach::Overflow ? value : y; }),
+          replace);
   return latitudes;
 }
 

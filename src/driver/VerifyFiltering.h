@@ -1,7 +1,7 @@
 //===- VerifyFiltering.h - what minimal filtering leaves open of a kernel's results ------------------===//
 // Each result of a convolution by minimal filtering (docs/winograd.md) is made of all inputs that its tile
-// reads. So its error is relative to them, and what is not finite among them may reach it. How far, follows
-// from the operands: each tile has its own bounds.
+// reads. So its error is relative to them (FilteringError.h), and what is not finite among them may reach it.
+// How far, follows from the operands.
 #pragma once
 #include "driver/VerifyTolerance.h"
 #include "reference/Evaluate.h"
@@ -13,28 +13,24 @@ namespace tokamak::driver {
 /// input, none goes that way.
 tk::ConvOp filteredConvolution(tk::FusionOp group);
 
-/// What may become of the results of a filtered convolution, in row-major order.
-struct FilteringBounds {
-  enum class Reach : uint8_t {
-    Finite,
-    NotANumber, ///< the result may be NaN: the tile reads a NaN or an infinity
-    Overflow    ///< the result may be an infinity of any sign as well: intermediate ones may
-  };
-  /// An error is relative to it: the root of the sum over input channels of (squares of the tile's inputs) x
-  /// (squares of the taps). Inputs that are not finite do not count.
-  std::vector<double> scale;
-  std::vector<Reach> reach;
+/// Which results of a filtered convolution may not be finite, by their tile.
+enum class FilteringReach : uint8_t {
+  Finite,
+  NotANumber, ///< the result may be NaN: the tile reads a NaN or an infinity
+  Overflow    ///< the result may be an infinity of any sign as well: intermediate ones may
 };
-FilteringBounds filteringBounds(tk::ConvOp conv, const Tensor &input, const Tensor &weight);
+/// In row-major order.
+std::vector<FilteringReach> filteringReach(tk::ConvOp conv, const Tensor &input, const Tensor &weight);
 
 /// Computes a group or a function by the evaluator, with `revise`; nothing where that fails.
 using EvaluateRevised =
     llvm::function_ref<std::optional<llvm::SmallVector<Tensor>>(reference::Revise revise)>;
 
 /// What the filtered convolutions of a group or a function leave open of each of its results, if their errors
-/// are at most `relative` of their scales. Nothing where there are none. `evaluate` computes what has run;
-/// `expected` may be the results of another graph for the same inputs. `mixtures`: in how many ways of errors
-/// in either direction, apart from all up and all down, results are bounded that depend on many others.
+/// are at most `relative` of their scales (FilteringError.h). Nothing where there are none. `evaluate`
+/// computes what has run; `expected` may be the results of another graph for the same inputs. `mixtures`: in
+/// how many ways of errors in either direction, apart from all up and all down, results are bounded that
+/// depend on many others.
 std::vector<Latitude> filteringLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
                                         EvaluateRevised evaluate);
 

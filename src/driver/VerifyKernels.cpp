@@ -46,15 +46,9 @@ Tensor constantTensor(mlir::Value value) {
 }
 
 /// Whether the step's kernel computes its convolution by minimal filtering.
-bool isFiltered(const codegen::ObservedStep &step) {
-  auto group = llvm::dyn_cast<tk::FusionOp>(step.op);
-  tk::ConvOp conv = group ? filteredConvolution(group) : nullptr;
-  if (!conv)
-    return false;
-  mlir::Value input = group.getInputs()[llvm::cast<mlir::BlockArgument>(conv.getInput()).getArgNumber()];
-  const auto *found = llvm::find(step.values, input);
-  return found != step.values.end() &&
-         step.layouts[static_cast<size_t>(found - step.values.begin())].isBlocked();
+bool isFiltered(mlir::Operation *op) {
+  auto group = llvm::dyn_cast<tk::FusionOp>(op);
+  return group && filteredConvolution(group);
 }
 
 } // namespace
@@ -131,7 +125,7 @@ void KernelCheck::check(size_t number, const void *const *values) {
     // Results follow the convolution's element by element, so errors all up and all down bound them.
     auto latitude = [&, i = i] {
       if (!latitudes)
-        latitudes = !isFiltered(step)
+        latitudes = !isFiltered(step.op)
                         ? std::vector<Latitude>()
                         : filteringLatitude(*expected, toleranceOf(DataType::Float32).relative, 0,
                                             [&](auto revise) { return evaluate(step.op, operands, revise); });

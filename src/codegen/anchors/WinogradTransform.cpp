@@ -43,6 +43,38 @@ std::vector<std::array<double, 3>> WinogradTransform::filterMatrix() const {
   return matrix;
 }
 
+std::vector<std::vector<double>> WinogradTransform::inputMatrix() const {
+  const auto size = static_cast<size_t>(inputs());
+  std::vector<std::vector<double>> matrix(size, std::vector<double>(size));
+  auto add = [&](size_t row, double factor, const std::vector<double> &coefficients, size_t first) {
+    for (size_t power = 0; power < coefficients.size(); ++power)
+      matrix[row][first + power] += factor * coefficients[power];
+  };
+  const std::vector<double> all = productOfPairs(pairs.size());
+  add(0, 1, all, 0);
+  for (size_t pair = 0; pair < pairs.size(); ++pair) {
+    const std::vector<double> rest = productOfPairs(pair);
+    for (size_t row : {1 + 2 * pair, 2 + 2 * pair}) {
+      add(row, 1, rest, 2);
+      add(row, row % 2 == 1 ? pairs[pair] : -pairs[pair], rest, 1);
+    }
+  }
+  add(size - 1, 1, all, 1);
+  return matrix;
+}
+
+std::vector<std::vector<double>> WinogradTransform::outputMatrix() const {
+  std::vector<std::vector<double>> matrix;
+  for (int64_t power = 0; power < outputs(); ++power) {
+    std::vector<double> row{power == 0 ? 1.0 : 0.0};
+    for (double a : pairs)
+      row.insert(row.end(), {std::pow(a, power), std::pow(-a, power)});
+    row.push_back(power + 1 == outputs() ? 1 : 0);
+    matrix.push_back(std::move(row));
+  }
+  return matrix;
+}
+
 /// The sum of coefficients[i] * data[first + i], whose even powers alone are not zero.
 static Value evenSum(LoopBuilder &loops, ArrayRef<double> coefficients, ValueRange data, size_t first) {
   // The highest coefficient is 1.

@@ -23,6 +23,9 @@ public:
 
   /// [inputs, 3]: a filter's transform.
   std::vector<std::array<double, 3>> filterMatrix() const;
+  /// [inputs, inputs] and [outputs, inputs]: what transformInput and transformOutput multiply by.
+  std::vector<std::vector<double>> inputMatrix() const;
+  std::vector<std::vector<double>> outputMatrix() const;
   /// `inputs` vectors of data into as many factors.
   LoopBuilder::Values transformInput(LoopBuilder &loops, mlir::ValueRange data) const;
   /// `inputs` vectors of products into `outputs` results.

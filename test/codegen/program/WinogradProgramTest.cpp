@@ -1,6 +1,7 @@
 //===- WinogradProgramTest.cpp - convolutions by minimal filtering among other operators ------------===//
 // The kernel alone is tested in codegen/anchors/WinogradTest.cpp.
 #include "ConvolutionChainCase.h"
+#include "codegen/Program.h"
 #include "ir/Tk.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -91,6 +92,30 @@ TEST(WinogradProgram, PartsOfOneMemory) {
                                         part + ", " + part + ") -> " + whole + "\n",
                                     "%whole", whole),
                      2);
+}
+
+/// A convolution that finds its input in rows is computed by plain sums, and the module says so afterwards.
+TEST(WinogradProgram, AttributesSayWhatWasCompiled) {
+  const std::string text =
+      Chain({1, 64, 28, 28}).add(dense(64, 3)).add(dense(64, 3)).add(dense(64, 3)).function();
+  mlir::MLIRContext context;
+  context.loadDialect<tk::TkDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  PipelineOptions options;
+  options.fusion = FusionMode::Full;
+  options.target = llvm::cantFail(TargetDescription::forCpu("native"));
+  ASSERT_TRUE(succeeded(runPipeline(*module, options)));
+  auto filtered = [&] {
+    std::vector<bool> all;
+    module->walk([&](tk::ConvOp conv) { all.push_back(conv.getWinograd().has_value()); });
+    return all;
+  };
+  ASSERT_EQ(filtered(), (std::vector<bool>{false, true, true}));
+  mlir::OpBuilder builder(&context);
+  module->walk([&](tk::ConvOp conv) { conv.setWinogradAttr(builder.getI64IntegerAttr(4)); });
+  llvm::cantFail(codegen::compileProgram(*module, *options.target));
+  EXPECT_EQ(filtered(), (std::vector<bool>{false, true, true}));
 }
 
 /// A NaN reaches all results that read it, and none beyond the tiles that do.
