@@ -203,7 +203,8 @@ TEST_P(FilteringError, ATapOffByOnePercentIsBeyondIt) {
         const Deviation deviation = judge(compute(outputs, 1, channels, 22, fill, [&](auto &weight) {
           weight[static_cast<size_t>(tap)] *= 1.01F;
         }));
-        EXPECT_GT(deviation.wrong, 0) << what;
+        // Of 400 results, of which half read a zero where inputs are not negative.
+        EXPECT_GT(deviation.wrong, 100) << what;
         EXPECT_LE(deviation.wrong, 400) << what << ": of one channel alone";
         RecordProperty(what + (positive ? ", inputs not negative" : ""), static_cast<int>(deviation.wrong));
       }
