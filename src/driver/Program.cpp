@@ -1,6 +1,7 @@
 //===- Program.cpp - a compiled program, loaded and ready to run --------------------------===//
 #include "driver/Program.h"
 #include "driver/Fault.h"
+#include "driver/WeightMemory.h"
 #include <algorithm>
 #include <limits>
 
@@ -48,7 +49,7 @@ llvm::Expected<std::shared_ptr<Program>> Program::load(CompiledModel compiled, T
   program->weights = std::move(compiled.storedWeights);
   if (!program->weights) {
     const size_t bytes = code.weights.size();
-    auto weights = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes, "", codegen::weightAlignment);
+    auto weights = allocateWeights(bytes);
     if (!weights)
       return inputFault("out of memory: the model's weights take " + llvm::Twine(bytes) + " bytes");
     llvm::copy(code.weights, weights->getBufferStart());

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 namespace {
 
@@ -35,9 +36,13 @@ static RunMemory *allocate(const TkModel &model) {
   if (__builtin_mul_overflow(threads, stride, &scratch) || __builtin_add_overflow(arena, scratch, &total) ||
       __builtin_add_overflow(total, header, &total))
     return nullptr;
+  // Large ones in huge pages where the system has them: fewer to map, and no stream ends at a small page.
+  constexpr size_t hugePage = size_t(2) << 20;
   void *block;
-  if (posix_memalign(&block, 64, total) != 0)
+  if (posix_memalign(&block, total < hugePage ? 64 : hugePage, total) != 0)
     return nullptr;
+  if (total >= hugePage)
+    madvise(block, total / hugePage * hugePage, MADV_HUGEPAGE);
   auto *memory = static_cast<RunMemory *>(block);
   memory->next = nullptr;
   memory->arena = static_cast<char *>(block) + header;

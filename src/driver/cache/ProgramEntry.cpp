@@ -1,5 +1,6 @@
 //===- ProgramEntry.cpp - a compiled program as bytes of a file -------------------------------===//
 #include "driver/cache/ProgramEntry.h"
+#include "driver/WeightMemory.h"
 #include "llvm/Support/xxhash.h"
 #include <nlohmann/json.hpp>
 
@@ -107,8 +108,7 @@ std::optional<ProgramEntry> readEntry(llvm::sys::fs::file_t file, uint64_t fileB
   if (header.descriptionBytes > rest || header.weightBytes != rest - header.descriptionBytes)
     return std::nullopt;
   std::vector<uint8_t> description(header.descriptionBytes);
-  auto weights =
-      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(header.weightBytes, "", codegen::weightAlignment);
+  auto weights = allocateWeights(header.weightBytes);
   if (!weights ||
       !readAt(file, sizeof header, {reinterpret_cast<char *>(description.data()), description.size()}) ||
       !readAt(file, sizeof header + description.size(), weights->getBuffer()) ||
