@@ -9,7 +9,9 @@ namespace tokamak::rewrite {
 inline bool isElementwise(mlir::Operation *op) {
   auto kinded = llvm::dyn_cast<tk::FusionKindInterface>(op);
   return kinded && kinded.getFusionKind() == FusionKind::Elementwise && op->getNumOperands() > 0 &&
-         op->getNumResults() == 1 && !llvm::isa<tk::BatchNormOp>(op); // whose operands run along axis 1
+         op->getNumResults() == 1 &&
+         op->getNumRegions() == 0 &&      // a composite's body is written for its shapes
+         !llvm::isa<tk::BatchNormOp>(op); // whose operands run along axis 1
 }
 
 } // namespace tokamak::rewrite

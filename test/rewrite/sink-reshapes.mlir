@@ -75,3 +75,22 @@ func.func @reshapes_that_stay(%m: tensor<6x5xf32>, %w: tensor<5x4xf32>, %wide: t
   %y4 = tk.mul %r4, %e4 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %y0, %y1, %y2, %p2, %y3, %y4 : tensor<4x6xf32>, tensor<2x4x6xf32>, tensor<4x6xf32>, tensor<6x4xf32>, tensor<1x6x4xf32>, tensor<4x6xf32>
 }
+
+// -----
+
+// Never: a composite, whose body is written for its shapes.
+// CHECK-LABEL: func.func @composite
+// CHECK: tk.reshape
+// CHECK: tk.composite
+// CHECK-NOT: tk.reshape
+// CHECK: return
+func.func @composite(%x: tensor<4xf32>) -> tensor<2x2xf32> {
+  %n = tk.neg %x : (tensor<4xf32>) -> tensor<4xf32>
+  %r = tk.reshape %n {shape = array<i64: 2, 2>} : (tensor<4xf32>) -> tensor<2x2xf32>
+  %c = tk.composite "Abs"(%r) {
+  ^bb0(%a: tensor<2x2xf32>):
+    %b = tk.abs %a : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    tk.yield %b : tensor<2x2xf32>
+  } : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %c : tensor<2x2xf32>
+}

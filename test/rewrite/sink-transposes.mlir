@@ -53,3 +53,22 @@ func.func @stay(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) -> (tensor<3x2xf32>, t
   %7 = tk.transpose %6 {permutation = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
   return %1, %4, %5, %7 : tensor<3x2xf32>, tensor<2x3xf32>, tensor<3x2xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+// Never: a composite, whose body is written for its shapes.
+// CHECK-LABEL: func.func @composite
+// CHECK: tk.transpose
+// CHECK: tk.composite
+// CHECK: tk.transpose
+// CHECK: return
+func.func @composite(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %n = tk.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %c = tk.composite "Abs"(%n) {
+  ^bb0(%a: tensor<3x2xf32>):
+    %b = tk.abs %a : (tensor<3x2xf32>) -> tensor<3x2xf32>
+    tk.yield %b : tensor<3x2xf32>
+  } : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %t = tk.transpose %c {permutation = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  return %t : tensor<2x3xf32>
+}
