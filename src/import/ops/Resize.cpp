@@ -1,6 +1,7 @@
 //===- Resize.cpp - Resize and Upsample as one gather and weighting an axis ----------------===//
 // Every mode is separable: each output position of an axis reads a few input positions with constant weights.
 #include "import/ops/Common.h"
+#include <algorithm>
 #include <cmath>
 
 namespace tokamak::import {
@@ -14,10 +15,21 @@ struct Method {
   bool excludeOutside = false, antialias = false;
 };
 
+/// Output positions an input position, as a fraction. The quotient of two lengths is not rounded before it is
+/// used: 9 / (18 / 14) is less than 7 in doubles, and its floor another position.
+struct Scale {
+  double numerator = 1, denominator = 1;
+
+  double value() const { return numerator / denominator; }
+  double times(double x) const { return x * numerator / denominator; }
+  double divide(double x) const { return x * denominator / numerator; }
+};
+
 /// One axis to resize; `start` and `end` are the region of interest of tf_crop_and_resize.
 struct Axis {
   int64_t axis, in, out;
-  double scale, start = 0, end = 1;
+  Scale scale;
+  double start = 0, end = 1;
 };
 
 /// The formulas of coordinate_transformation_mode.
@@ -25,19 +37,19 @@ double transformedCoordinate(const Method &m, const Axis &a, int64_t i) {
   double x = static_cast<double>(i), in = static_cast<double>(a.in), out = static_cast<double>(a.out);
   if (m.coordinates == "half_pixel" || m.coordinates == "tf_half_pixel_for_nn") {
     double shift = m.coordinates == "half_pixel" ? 0.5 : 0;
-    return (x + 0.5) / a.scale - shift;
+    return a.scale.divide(x + 0.5) - shift;
   }
   if (m.coordinates == "pytorch_half_pixel")
-    return a.out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
+    return a.out > 1 ? a.scale.divide(x + 0.5) - 0.5 : 0;
   if (m.coordinates == "half_pixel_symmetric") {
-    double adjustment = out / (a.scale * in), centre = in / 2;
-    return centre * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
+    double adjustment = out / a.scale.times(in), centre = in / 2;
+    return centre * (1 - adjustment) + a.scale.divide(x + 0.5) - 0.5;
   }
   // The length of the result is not rounded here: the standard's own cases need that.
   if (m.coordinates == "align_corners")
-    return a.out > 1 ? x * (in - 1) / (a.scale * in - 1) : 0;
+    return a.out > 1 ? x * (in - 1) / (a.scale.times(in) - 1) : 0;
   if (m.coordinates == "asymmetric")
-    return x / a.scale;
+    return a.scale.divide(x);
   if (m.coordinates == "tf_crop_and_resize")
     return a.out > 1 ? a.start * (in - 1) + x * (a.end - a.start) * (in - 1) / (out - 1)
                      : 0.5 * (a.start + a.end) * (in - 1);
@@ -59,7 +71,7 @@ int64_t roundNearest(const Method &m, const Axis &a, double x) {
     return static_cast<int64_t>(std::ceil(x - 0.5));
   if (m.nearest == "round_prefer_ceil")
     return static_cast<int64_t>(std::floor(x + 0.5));
-  if (m.nearest == "floor" || (m.nearest == "simple" && a.scale >= 1))
+  if (m.nearest == "floor" || (m.nearest == "simple" && a.scale.value() >= 1))
     return static_cast<int64_t>(std::floor(x));
   if (m.nearest == "ceil" || m.nearest == "simple")
     return static_cast<int64_t>(std::ceil(x));
@@ -96,9 +108,9 @@ Taps tapsOf(const Method &m, const Axis &a) {
     return taps;
   }
   // Antialiasing stretches the kernel over the input positions that one output position stands for.
-  double stretch = m.antialias ? std::min(a.scale, 1.0) : 1.0, radius = m.mode == "linear" ? 1 : 2;
+  double stretch = m.antialias ? std::min(a.scale.value(), 1.0) : 1.0, radius = m.mode == "linear" ? 1 : 2;
   if (radius / stretch > static_cast<double>(int64_t(1) << 26))
-    fault("scale " + std::to_string(a.scale) + " is too small");
+    fault("scale " + std::to_string(a.scale.value()) + " is too small");
   int64_t first = static_cast<int64_t>(std::floor(-radius / stretch)) + 1, count = 2 - 2 * first;
   checkTable(product({count, a.out}));
   taps.indices.assign(count, Ints(a.out));
@@ -187,9 +199,9 @@ Result resize(NodeContext &n, const Method &m, llvm::ArrayRef<Axis> axes) {
   if (m.mode != "nearest" && m.mode != "linear" && m.mode != "cubic")
     return n.error("mode '" + m.mode + "' is unknown; use nearest, linear or cubic");
   for (const Axis &a : axes)
-    if (a.out < 0 || (a.in == 0 && a.out > 0) || !(a.scale > 0) || !std::isfinite(a.scale))
+    if (a.out < 0 || (a.in == 0 && a.out > 0) || !(a.scale.value() > 0) || !std::isfinite(a.scale.value()))
       return n.error("axis " + llvm::Twine(a.axis) + " of " + text(shapeOf(x)) + " cannot be resized to " +
-                     llvm::Twine(a.out) + " by " + std::to_string(a.scale));
+                     llvm::Twine(a.out) + " by " + std::to_string(a.scale.value()));
   DataType type = typeOf(x);
   return n.composite1({x}, [&](Body &b, ValueRange xs) {
     // Copies keep the type; weights of integers are real numbers.
@@ -222,7 +234,7 @@ Result resizeByScales(NodeContext &n, const Method &m, llvm::ArrayRef<double> sc
   std::vector<Axis> axes;
   for (size_t i = 0; i < shape.size(); ++i)
     if (scales[i] != 1)
-      axes.push_back({static_cast<int64_t>(i), shape[i], scaledExtent(shape[i], scales[i]), scales[i]});
+      axes.push_back({static_cast<int64_t>(i), shape[i], scaledExtent(shape[i], scales[i]), {scales[i]}});
   return resize(n, m, axes);
 }
 
@@ -283,17 +295,18 @@ Result importResize(NodeContext &n) {
   std::vector<Axis> axes;
   for (size_t i = 0; i < count; ++i) {
     int64_t axis = normalizeAxis(which[i], rank), in = shape[axis];
-    Axis a{axis, in, 0, 1};
+    Axis a{axis, in, 0, {}};
     if (crops) {
       a.start = roi[i];
       a.end = roi[i + count];
     }
     if (!scales.empty()) {
-      a.scale = scales[i];
+      a.scale = {scales[i]};
       a.out = scaledExtent(in, crops ? scales[i] * (a.end - a.start) : scales[i]);
     } else {
       a.out = sizes[i];
-      a.scale = in == 0 ? 1 : static_cast<double>(sizes[i]) / static_cast<double>(in);
+      if (in != 0)
+        a.scale = {static_cast<double>(sizes[i]), static_cast<double>(in)};
     }
     axes.push_back(a);
   }
@@ -302,18 +315,19 @@ Result importResize(NodeContext &n) {
     return n.error("keep_aspect_ratio_policy '" + policy +
                    "' is unknown; use stretch, not_larger or not_smaller");
   if (scales.empty() && policy != "stretch" && !axes.empty()) {
-    double common = axes[0].scale;
-    for (const Axis &a : axes)
-      common = policy == "not_larger" ? std::min(common, a.scale) : std::max(common, a.scale);
+    auto isLess = [](const Axis &a, const Axis &b) { return a.scale.value() < b.scale.value(); };
+    const Scale common = (policy == "not_larger" ? std::min_element(axes.begin(), axes.end(), isLess)
+                                                 : std::max_element(axes.begin(), axes.end(), isLess))
+                             ->scale;
     for (Axis &a : axes) {
       a.scale = common;
-      a.out = static_cast<int64_t>(std::floor(common * static_cast<double>(a.in) + 0.5));
+      a.out = static_cast<int64_t>(std::floor(common.times(static_cast<double>(a.in)) + 0.5));
     }
   }
   // A resized extent of 0 has no scale; nothing of it is read.
   for (Axis &a : axes)
-    if (a.out == 0 && a.scale == 0)
-      a.scale = 1;
+    if (a.out == 0 && a.scale.value() == 0)
+      a.scale = {};
   return resize(n, m, axes);
 }
 
