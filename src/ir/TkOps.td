@@ -141,7 +141,7 @@ def Tk_SubOp : Tk_Binary<"sub", Tk_NumberTensor> { let hasFolder = 1; }
 def Tk_MulOp : Tk_Binary<"mul", Tk_NumberTensor, [Commutative]> { let hasFolder = 1; }
 // Integers truncate toward zero; x / 0 and the most negative number / -1 are defined as 0 and itself (no trap).
 def Tk_DivOp : Tk_Binary<"div", Tk_NumberTensor, [Tk_Expensive]> { let hasFolder = 1; }
-// base ** exponent; an integer base computes in double and truncates.
+// base ** exponent. Integers wrap as products of them do; a negative exponent divides 1 by the power, as tk.div does.
 def Tk_PowOp : Tk_Binary<"pow", Tk_NumberTensor, [Tk_Expensive]>;
 // NaN in either operand gives NaN (as ONNX, unlike C fmax).
 def Tk_MaxOp : Tk_Binary<"max", Tk_NumberTensor, [Commutative]>;

@@ -78,11 +78,28 @@ Result mod(tk::ModOp op, Operands operands) {
   return binary<[](auto a, auto b) { return flooredRemainder(a, b); }>(op, operands);
 }
 
-/// An integer base goes through double and back by truncation, as `tk.cast` converts.
+/// Integers wrap as products of them do; a negative exponent divides 1, towards zero, and by 0 gives 0 as
+/// `tk.div` does.
+template <typename T>
+T power(T base, T exponent) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::pow(base, exponent);
+  } else {
+    if constexpr (std::is_signed_v<T>)
+      if (exponent < 0)
+        return base == 1 ? 1 : base != -1 ? 0 : exponent % 2 == 0 ? 1 : -1;
+    T result = 1;
+    for (; exponent > 0; exponent /= 2) {
+      if (exponent % 2 != 0)
+        result = multiply(result, base);
+      base = multiply(base, base);
+    }
+    return result;
+  }
+}
+
 Result pow(tk::PowOp op, Operands operands) {
-  return Tensors{broadcastBinary<double>(operands[0].type(), tk::tensorType(op.getResult()).getShape(),
-                                         operands[0], operands[1],
-                                         [](double a, double b) { return std::pow(a, b); })};
+  return binary<[](auto a, auto b) { return power(a, b); }>(op, operands);
 }
 
 /// On the bits of the element, zero-extended; a negative amount is a large one.

@@ -97,6 +97,11 @@ TEST(Binary, Pow) {
   // 2^31 wraps, 0.5 truncates, 1 / 0 has no integer.
   EXPECT_TRUE(
       same(applySame("pow", {base, exponent}), ints(DataType::Int32, {4}, {-2147483647 - 1, 0, -27, 0})));
+  // Beyond what a double holds, and beyond 64 bits.
+  EXPECT_TRUE(
+      same(applySame("pow", {i64({6}, {3, -3, 3037000499, 3, -1, -1}), i64({6}, {39, 39, 2, 41, -3, -4})}),
+           i64({6}, {4052555153018976267, -4052555153018976267, 9223372030926249001, -420491770248316829, -1,
+                     1})));
 }
 
 TEST(Binary, HalfRoundsAndOverflows) {

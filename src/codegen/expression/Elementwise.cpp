@@ -201,13 +201,55 @@ Value mod(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
   return b.create<arith::SelectOp>(loc, adjust, b.create<arith::AddIOp>(loc, remainder, x[1]), remainder);
 }
 
+/// By squaring; wraps as products do.
+Value integerPower(ElementBuilder &e, Value base, Value exponent, std::optional<int64_t> known,
+                   DataType type) {
+  OpBuilder &b = e.builder();
+  Location loc = e.location();
+  auto multiplied = [&](Value a, Value c) -> Value { return b.create<arith::MulIOp>(loc, a, c); };
+  const Value one = e.constantInt(type, 1), zero = e.constantInt(type, 0);
+  if (known && *known >= 0) {
+    Value result;
+    for (int64_t rest = *known; rest > 0; rest /= 2) {
+      if (rest % 2 != 0)
+        result = result ? multiplied(result, base) : base;
+      if (rest > 1)
+        base = multiplied(base, base);
+    }
+    return result ? result : one;
+  }
+  auto isEqual = [&](Value a, Value c) -> Value {
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, a, c);
+  };
+  auto select = [&](Value condition, Value a, Value c) -> Value {
+    return b.create<arith::SelectOp>(loc, condition, a, c);
+  };
+  auto isOdd = [&](Value a) { return isEqual(b.create<arith::AndIOp>(loc, a, one), one); };
+  const bool isSigned = !isUnsigned(type);
+  const auto bits = static_cast<int64_t>(8 * byteSize(type)) - isSigned;
+  Value power = e.loop(bits, {one, base, exponent}, [&](const Index &, ValueRange state) {
+    Value result = multiplied(state[0], select(isOdd(state[2]), state[1], one));
+    return SmallVector<Value>{result, multiplied(state[1], state[1]),
+                              b.create<arith::ShRUIOp>(loc, state[2], one)};
+  })[0];
+  if (!isSigned)
+    return power;
+  // 1 over the power: nothing is left of it but for 1 and -1.
+  Value minusOne = e.constantInt(type, -1);
+  Value inverse = select(isEqual(base, one), one,
+                         select(isEqual(base, minusOne), select(isOdd(exponent), minusOne, one), zero));
+  Value isNegative = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, exponent, zero);
+  return select(isNegative, inverse, power);
+}
+
 Value pow(ElementBuilder &e, Operation *op, ValueRange x, DataType type) {
   OpBuilder &b = e.builder();
   Location loc = e.location();
   if (!isFloat(type)) {
-    Value base = e.cast(x[0], type, DataType::Float64, false);
-    Value exponent = e.cast(x[1], type, DataType::Float64, false);
-    return e.cast(b.create<math::PowFOp>(loc, base, exponent), DataType::Float64, type, false);
+    std::optional<int64_t> known;
+    if (auto exponent = tk::constantValue(op->getOperand(1)); exponent && exponent->isSplat())
+      known = exponent->intAt(0);
+    return integerPower(e, x[0], x[1], known, type);
   }
   // Squares and cubes are what models contain; their products are the correctly rounded powers or within one
   // ulp.

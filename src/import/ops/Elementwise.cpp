@@ -73,8 +73,11 @@ Result importPow(NodeContext &n) {
     Value e = secondOperand(n, b, x[0], x[1]);
     if (base == exponent)
       return b.pow(x[0], e);
-    // The result has the type of the base.
-    DataType type = isFloat(base) && !isFloat(exponent) ? wideType(base) : DataType::Float64;
+    // The result has the type of the base. Integers stay exact, and those of another type come to it in the
+    // end.
+    DataType type = !isFloat(base) && !isFloat(exponent)  ? DataType::Int64
+                    : isFloat(base) && !isFloat(exponent) ? wideType(base)
+                                                          : DataType::Float64;
     return b.cast(b.pow(b.cast(x[0], type), b.cast(e, type)), base);
   });
 }

@@ -112,6 +112,12 @@ TEST(SpecialValues, IntegerPowers) {
     Function function({a, b});
     std::string operand = tensorName({900}, type);
     function.returns("tk.pow %x0, %x1", operand + ", " + operand, operand);
+    for (int exponent : {0, 1, 2, 3, 5, 34, 39, 63, 127}) {
+      function.line("%k" + std::to_string(exponent) + " = tk.constant dense<" + std::to_string(exponent) +
+                    "> : " + tensorName({}, type));
+      function.returns("tk.pow %x0, %k" + std::to_string(exponent), operand + ", " + tensorName({}, type),
+                       operand);
+    }
     function.expectSame("powers of " + typeName(type));
   }
 }
