@@ -1,5 +1,6 @@
 //===- Activation.cpp - Relu, Sigmoid, Gelu, Clip and their kin ----------------------------===//
 #include "import/ops/Common.h"
+#include <cmath>
 
 namespace tokamak::import {
 
@@ -91,6 +92,10 @@ Result importShrink(NodeContext &n) {
     Value x = b.cast(xs[0], isFloat(type) ? wideType(type) : DataType::Float64);
     Value low = less(b, x, b.scalarLike(x, -lambda));
     Value high = b.compare(Predicate::Greater, x, b.scalarLike(x, lambda));
+    // Integers that are shifted by one stay exact; doubles hold 53 bits of them.
+    if (!isFloat(type) && bias == std::floor(bias) && std::abs(bias) <= 127 &&
+        (bias >= 0 || !isUnsigned(type)))
+      x = xs[0];
     Value shift = b.scalarLike(x, bias);
     Value result = b.select(low, b.add(x, shift), b.select(high, b.sub(x, shift), zero(b, x)));
     return b.cast(result, type);
