@@ -3,6 +3,7 @@
 #include "import/ModelFile.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 #include <queue>
 
@@ -44,6 +45,7 @@ public:
 private:
   ModelFile &file;
   int64_t nextIndex = 0;
+  int nesting = 1; ///< of the graph or function that is being checked
   /// Names in use, each with the number that the next node of that name gets.
   using Names = llvm::StringMap<int64_t>;
   Names names;
@@ -129,6 +131,9 @@ private:
         used.insert({input, &node});
     for (const onnx::AttributeProto &attribute : node.attribute()) {
       auto add = [&](const onnx::GraphProto &graph) -> llvm::Error {
+        if (++nesting > maxNesting)
+          return errorLine(file.name, "", tooMuchNesting);
+        auto leave = llvm::make_scope_exit([this] { --nesting; });
         for (const onnx::NodeProto &inner : graph.node())
           nameNode(inner, nextIndex++, names);
         FreeNames inner;

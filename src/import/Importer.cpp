@@ -12,8 +12,6 @@ static constexpr int64_t maxVisitsPerNode = 64;
 static constexpr int64_t freeVisits = 100'000;
 /// Of one node. The code of its kernel nests as deep as a sum has terms.
 static constexpr int maxInputs = 1024;
-/// Graphs in graphs and functions in functions: real models have a handful.
-static constexpr int maxDepth = 200;
 
 Value Scope::lookup(llvm::StringRef name) const {
   for (const Scope *scope = this; scope; scope = scope->outer) {
@@ -193,8 +191,8 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
 
 llvm::Error Importer::importNodes(const Nodes &nodes, const void *owner, mlir::OpBuilder &at, Scope &scope,
                                   const Frame &frame) {
-  if (++depth > maxDepth)
-    throw ImportFault{"its graphs and functions are nested too deeply; make the model flatter"};
+  if (++depth > maxNesting)
+    throw ImportFault{tooMuchNesting};
   auto leave = llvm::make_scope_exit([this] { --depth; });
   auto order = file.orders.find(owner);
   for (int i = 0; i < nodes.size(); ++i) {

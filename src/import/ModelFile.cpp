@@ -12,6 +12,9 @@ namespace tokamak::import {
 /// Operator sets up to this version differ from 21 only in the element types that operators accept.
 static constexpr int64_t newestOpset = 24;
 static constexpr int64_t oldestIrVersion = 3;
+/// Messages in messages: a graph within a graph is the third, by way of a node and its attribute. What the
+/// innermost graph holds may nest as protobuf allows by default.
+static constexpr int maxMessageNesting = 3 * maxNesting + 100;
 
 std::string ModelFile::placeOf(const onnx::NodeProto &node) const {
   auto it = nodeNames.find(&node);
@@ -121,6 +124,55 @@ static llvm::Error readOpsets(const ModelFile &file,
   return llvm::Error::success();
 }
 
+/// Whether messages nest beyond the limit, as far as `bytes` can be read: protobuf says only that it failed.
+static bool nestsTooDeeply(llvm::StringRef bytes) {
+  struct Message {
+    const google::protobuf::Descriptor *type;
+    int end;
+  };
+  const auto size = static_cast<int>(bytes.size());
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t *>(bytes.data()), size);
+  std::vector<Message> open{{onnx::ModelProto::descriptor(), size}};
+  while (open.size() <= 1 + maxMessageNesting) {
+    const auto [type, end] = open.back();
+    if (stream.CurrentPosition() == end) {
+      open.pop_back();
+      if (open.empty())
+        return false;
+      continue;
+    }
+    const uint32_t tag = stream.ReadTag();
+    const google::protobuf::FieldDescriptor *field = type->FindFieldByNumber(static_cast<int>(tag >> 3));
+    int length = 0;
+    uint64_t number = 0;
+    switch (tag & 7) {
+    case 0: // a number; also the tag 0, which ends what can be read
+      if (tag == 0 || !stream.ReadVarint64(&number))
+        return false;
+      continue;
+    case 1:
+      length = 8;
+      break;
+    case 2:
+      if (!stream.ReadVarintSizeAsInt(&length) || length > end - stream.CurrentPosition())
+        return false;
+      if (field && field->message_type()) {
+        open.push_back({field->message_type(), stream.CurrentPosition() + length});
+        continue;
+      }
+      break;
+    case 5:
+      length = 4;
+      break;
+    default: // groups, of which ONNX has none
+      return false;
+    }
+    if (!stream.Skip(length))
+      return false;
+  }
+  return true;
+}
+
 llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, llvm::StringRef name,
                                                          std::string folder) {
   auto file = std::make_unique<ModelFile>();
@@ -137,8 +189,11 @@ llvm::Expected<std::unique_ptr<ModelFile>> loadModelFile(llvm::StringRef bytes, 
   google::protobuf::LogSilencer silencer;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t *>(bytes.data()),
                                                 static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(maxMessageNesting);
   if (!file->proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return refuse("is not an ONNX model, or is damaged or cut off; get the file again");
+    return refuse(nestsTooDeeply(bytes)
+                      ? tooMuchNesting
+                      : "is not an ONNX model, or is damaged or cut off; get the file again");
   if (!file->proto.has_graph() || file->proto.ir_version() <= 0)
     return refuse("is not an ONNX model (no graph or no IR version); give an ONNX model");
   if (file->proto.ir_version() < oldestIrVersion)

@@ -8,6 +8,11 @@
 
 namespace tokamak::import {
 
+/// Graphs in graphs and functions in functions: real models have a handful, and each takes stack.
+constexpr int maxNesting = 200;
+constexpr const char *tooMuchNesting =
+    "its graphs and functions are nested too deeply; make the model flatter";
+
 /// Versions of the operator sets, by domain ("" is ai.onnx).
 using Opsets = llvm::StringMap<int64_t>;
 

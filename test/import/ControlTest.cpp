@@ -45,6 +45,36 @@ TEST(If, ConstantConditionTakesOneBranch) {
   expectTensor(evaluate(m, {{"x", floats({2}, {1, 2})}}).at(0), {2}, {10, 40});
 }
 
+/// `depth` conditionals in one another around y = relu(x); y = x where the condition is false.
+static std::string nestedIfs(int depth) {
+  ModelBuilder m;
+  m.input("x", {2}).input("c", {}, DataType::Bool).output("y");
+  onnx::GraphProto *graph = &m.graph;
+  std::string result = "y";
+  for (int i = 0; i < depth; ++i) {
+    onnx::NodeProto &node = GraphBuilder(*graph).node("If", {"c"}, {result});
+    addGraph(node, "else_branch").output("x");
+    result = "t" + std::to_string(i);
+    graph = &addGraph(node, "then_branch").output(result).graph;
+  }
+  GraphBuilder(*graph).node("Relu", {"x"}, {result});
+  return m.bytes();
+}
+
+TEST(If, NestsBeyondTheLimitsOfProtobuf) {
+  EXPECT_EQ(importError(nestedIfs(120)), "");
+  EXPECT_EQ(importError(nestedIfs(199)), "");
+}
+
+TEST(If, TooDeeplyNestedIsNotDamaged) {
+  for (int depth : {200, 232, 233, 1000})
+    EXPECT_EQ(importError(nestedIfs(depth)),
+              "test.onnx: its graphs and functions are nested too deeply; make the model flatter")
+        << depth;
+  std::string bytes = nestedIfs(300);
+  EXPECT_THAT(importError(bytes.substr(0, bytes.size() / 2)), HasSubstr("damaged or cut off"));
+}
+
 TEST(If, BranchesWithoutNodes) {
   for (bool known : {true, false}) {
     ModelBuilder m;
