@@ -83,10 +83,14 @@ static Status view(const tokamak_tensor &tensor, const std::string &what, Tensor
   return {};
 }
 
+static Status nullArray(const char *role) {
+  return misuse(std::string("the array of ") + role + "s is null");
+}
+
 static Status views(const tokamak_tensor *tensors, size_t count, const char *role,
                     std::vector<TensorView> &result) {
   if (!tensors && count)
-    return misuse(std::string("the array of ") + role + "s is null");
+    return nullArray(role);
   result.resize(count);
   for (size_t i = 0; i < count; ++i) {
     if (Status status = view(tensors[i], role + (" " + std::to_string(i)), result[i]); !status.ok())
@@ -222,6 +226,8 @@ tokamak_status tokamak_prepare(tokamak_session *session, const tokamak_tensor *i
   return guarded([&]() -> Status {
     if (!session)
       return misuse("the session is null");
+    if (!outputs && output_count)
+      return nullArray("output");
     const std::vector<ValueInfo> &declared = session->session->inputs();
     std::vector<TensorView> given;
     if (Status status = views(inputs, input_count, "input", given); !status.ok())
@@ -244,12 +250,11 @@ tokamak_status tokamak_prepare(tokamak_session *session, const tokamak_tensor *i
     Result<tokamak::ProgramInfo> program = session->session->prepare(shapes, values);
     if (!program)
       return program.status();
-    if (!outputs && output_count == 0)
+    if (!outputs)
       return {};
-    if (!outputs || output_count != program->outputs.size())
-      return {outputs ? StatusCode::InvalidInput : StatusCode::Misuse,
-              "the model has " + std::to_string(program->outputs.size()) + " outputs, " +
-                  std::to_string(output_count) + " were given"};
+    if (output_count != program->outputs.size())
+      return {StatusCode::InvalidInput, "the model has " + std::to_string(program->outputs.size()) +
+                                            " outputs, " + std::to_string(output_count) + " were given"};
     for (size_t i = 0; i < output_count; ++i) {
       const ValueInfo &info = program->outputs[i];
       if (info.shape.size() > TOKAMAK_MAX_RANK)

@@ -95,6 +95,10 @@ TEST_F(CApi, ReportsFaults) {
   EXPECT_EQ(tokamak_prepare(session, nullptr, 1, &out, 1), TOKAMAK_MISUSE);
   EXPECT_EQ(tokamak_prepare(nullptr, &in, 1, &out, 1), TOKAMAK_MISUSE);
   EXPECT_EQ(tokamak_prepare(session, &in, 1, nullptr, 0), TOKAMAK_OK);
+  EXPECT_EQ(tokamak_prepare(session, &in, 1, nullptr, 1), TOKAMAK_MISUSE);
+  EXPECT_STREQ(tokamak_last_error(), "the array of outputs is null");
+  EXPECT_EQ(tokamak_prepare(session, &in, 1, &out, 2), TOKAMAK_INVALID_INPUT);
+  EXPECT_STREQ(tokamak_last_error(), "the model has 1 outputs, 2 were given");
   EXPECT_EQ(tokamak_run(session, &in, 1, &out, 1), TOKAMAK_MISUSE); // no data, no type of the output
   EXPECT_EQ(tokamak_load_file(nullptr, nullptr, &session), TOKAMAK_MISUSE);
   EXPECT_EQ(session, nullptr);
