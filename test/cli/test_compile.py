@@ -27,6 +27,12 @@ class Compile(Command):
             self.assertLessEqual(self.needed("dense.so"), {"libc.so.6", "libm.so.6", "libpthread.so.0"})
             self.assertEqual(self.build(EXAMPLE, "dense.so", "example"), "y is 2 x 3: 0 2 13 0 11 22\n")
 
+    def test_a_folder_is_no_library(self):
+        os.mkdir(self.path("out"))
+        for output in ("out/", ".", "..", "out/.", "out/.so", "nowhere/"):
+            self.fails(2, "compile", "dense.onnx", "-o", output, parts=["-o " + output + " names no file", "OUT.so"])
+        self.assertEqual(os.listdir(self.path("out")), [])
+
     def test_only_the_interface_is_exported(self):
         self.good("compile", "dense.onnx", "-o", "dense")  # .so is added
         text = subprocess.run(["nm", "-D", "--defined-only", self.path("dense.so")], check=True, capture_output=True,

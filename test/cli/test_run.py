@@ -1,9 +1,10 @@
 """tokamak run and bench: results, files, and what is said of wrong input."""
 import json
 import os
+import subprocess
 import unittest
 
-from support import Command, read_npy, write_npy
+from support import TOKAMAK, Command, read_npy, write_npy
 
 
 class Run(Command):
@@ -243,11 +244,17 @@ class WrongUse(Command):
         for arguments in (["run"], [], ["frobnicate"], ["run", "dense.onnx", "--frobnicate"],
                           ["run", "dense.onnx", "extra"], ["run", "dense.onnx", "--fusion", "some"],
                           ["run", "dense.onnx", "--threads", "-1"], ["run", "dense.onnx", "--seed", "x"],
+                          ["verify", "dense.onnx", "--seed", "-1"], ["bench", "dense.onnx", "--seed", "0x1"],
                           ["run", "dense.onnx", "--disable-pass", "nosuch"], ["run", "dense.onnx", "--shape"],
                           ["run", "dense.onnx", "--target-cpu", "z80"], ["bench", "dense.onnx", "--runs", "0"],
                           ["compile", "dense.onnx"], ["compile", "dense.onnx", "--emit", "everything"],
                           ["explain", "dense.onnx", "--format", "xml"]):
             self.fails(2, *arguments)
+
+    def test_seed(self):
+        for seed in ("-1", "99999999999999999999999", "18446744073709551616", "1.5", "x"):
+            self.fails(2, "run", "dense.onnx", "--seed=" + seed, parts=["--seed", "from 0 to 18446744073709551615"])
+        self.good("run", "dense.onnx", "--seed", "18446744073709551615")
 
     def test_messages(self):
         self.fails(2, "frobnicate", parts=["'frobnicate' is no command", "run", "explain"])
@@ -279,6 +286,21 @@ class WrongUse(Command):
         for command in ("run", "compile", "bench", "explain"):
             self.assertIn("MODEL", self.good(command, "--help"))
         self.assertRegex(self.good("--version"), r"^tokamak \d+\.\d+\.\d+\n$")
+
+    def test_help_before_a_command(self):
+        for command in ("run", "compile", "bench", "explain", "verify", "calibrate"):
+            self.assertEqual(self.good("-h", command), self.good(command, "--help"))
+            self.assertEqual(self.good("--version", command), self.good("--version"))
+
+    def test_standard_output_that_takes_nothing(self):
+        for arguments in (["--help"], ["--version"], ["run", "--help"], ["run", "dense.onnx", "--list-passes"],
+                          ["run", "dense.onnx"]):
+            for redirection, cause in ((">/dev/full", "No space left"), (">&-", "Bad file descriptor")):
+                done = subprocess.run(["sh", "-c", 'exec "$0" "$@" ' + redirection, TOKAMAK, *arguments],
+                                      cwd=self.folder.name, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                      text=True, timeout=120)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, "^tokamak: error: cannot write standard output: .*" + cause + ".*\n$")
 
 
 if __name__ == "__main__":

@@ -76,6 +76,12 @@ class Verify(Command):
         self.assertEqual(done.returncode, 0 if data["same"] else 3)
         self.good("verify", "clean_up.onnx", "--rtol", "1e-3", "--atol", "0")
 
+    def test_tolerances_that_are_none(self):
+        for option in ("--rtol", "--atol"):
+            for value in ("nan", "-nan", "-1", "inf", "x"):
+                self.fails(2, "verify", "dense.onnx", option + "=" + value,
+                           parts=[option, "give a finite number from 0 on"])
+
     def test_user_faults(self):
         self.fails(1, "verify", "nowhere.onnx", parts=["nowhere.onnx"])
         self.fails(1, "verify", "unknown_operator.onnx", parts=["Frobnicate"])

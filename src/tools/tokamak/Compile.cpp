@@ -6,6 +6,7 @@
 #include "driver/Fault.h"
 #include "driver/aot/AheadOfTime.h"
 #include "llvm/Support/raw_ostream.h"
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace tokamak::tool {
@@ -54,9 +55,21 @@ static llvm::Expected<std::string> emit(LoadedModel &loaded, const std::string &
   return std::move(compiled->emitted);
 }
 
+/// A folder instead of a file would become the hidden files DIR/.so and DIR/.h.
+static Status checkLibraryName(const std::string &output) {
+  std::string name = std::filesystem::path(output).filename();
+  if (!name.empty() && name != "." && name != ".." && name != ".so")
+    return {};
+  return {StatusCode::Misuse, "-o " + output + " names no file; give the library a name, as in -o OUT.so"};
+}
+
 static Status compile(const CompileCommand &command) {
   if (command.output.empty() && command.emit.empty())
     return {StatusCode::Misuse, "compile needs -o OUT.so (or --emit STAGE); see tokamak compile --help"};
+  if (command.emit.empty()) {
+    if (Status status = checkLibraryName(command.output); !status.ok())
+      return status;
+  }
   auto progress = std::make_unique<Progress>(command.model.model);
   Result<LoadedModel> loaded = loadModel(command.model);
   if (!loaded)

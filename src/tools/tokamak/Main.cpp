@@ -1,12 +1,14 @@
 //===- Main.cpp - the tokamak command ---------------------------------------------------------===//
 #include "Commands.h"
 #include "Options.h"
+#include "WriteText.h"
 #include "driver/Reproducer.h"
 #include "tokamak/tokamak.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <sstream>
 
 /// "'WORD' is no command; the commands are run, compile, ..." where the first word names none; else empty.
 static std::string unknownCommand(const CLI::App &app, int argc, char **argv) {
@@ -19,10 +21,13 @@ static std::string unknownCommand(const CLI::App &app, int argc, char **argv) {
   return "'" + std::string(*word) + "' is no command; the commands are " + names;
 }
 
-/// Parse errors end in one line and status 2; --help, --version and --list-passes in status 0.
+/// Parse errors end in one line and status 2; --help and --version in status 0 once their text is written.
 static int parseFault(const CLI::App &app, const CLI::ParseError &error, int argc, char **argv) {
-  if (error.get_exit_code() == 0)
-    return app.exit(error);
+  if (error.get_exit_code() == 0) {
+    std::ostringstream text;
+    app.exit(error, text, text);
+    return tokamak::tool::report(tokamak::tool::writeText("", text.str()));
+  }
   const CLI::App *command = &app;
   for (const CLI::App *used : app.get_subcommands())
     command = used;
@@ -58,6 +63,8 @@ int main(int argc, char **argv) {
   bool finished = tokamak::driver::runContained([&] {
     try {
       app.parse(argc, argv);
+    } catch (const CLI::RuntimeError &error) { // --list-passes has ended the command
+      exitStatus = error.get_exit_code();
     } catch (const CLI::ParseError &error) {
       exitStatus = parseFault(app, error, argc, argv);
     } catch (const std::bad_alloc &) {

@@ -74,6 +74,8 @@ static Result<LoadedModel> load(const ModelOptions &options, const std::vector<s
 }
 
 Result<LoadedModel> loadModel(const ModelOptions &options, const std::vector<std::string> &files) {
+  if (Status status = options.check(); !status.ok())
+    return status;
   Result<LoadedModel> loaded = load(options, files);
   return loaded ? std::move(loaded) : driver::inModel(options.model, loaded.status());
 }

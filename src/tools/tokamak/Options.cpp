@@ -2,6 +2,7 @@
 #include "Options.h"
 #include "Arguments.h"
 #include "Progress.h"
+#include "WriteText.h"
 #include "driver/Shapes.h"
 #include "reference/RandomTensor.h"
 #include "rewrite/PassRunner.h"
@@ -14,10 +15,10 @@ namespace tokamak::tool {
 
 /// Prints the passes and ends the command, as --help does.
 static void listThePasses(int64_t) {
+  std::string text;
   for (const PassListing &pass : listPasses())
-    std::printf("%-34s %s%s\n", pass.name.c_str(), pass.summary.c_str(),
-                pass.switchable ? "" : " (always on)");
-  throw CLI::Success();
+    text += fmt::format("{:<34} {}{}\n", pass.name, pass.summary, pass.switchable ? "" : " (always on)");
+  throw CLI::RuntimeError(report(writeText("", text)));
 }
 
 static std::string checkPassName(const std::string &name) {
@@ -36,6 +37,14 @@ static std::string checkRewriteName(const std::string &name) {
     known += (known.empty() ? "" : ", ") + rewrite;
   }
   return "there is no rewrite '" + name + "'; there are " + known;
+}
+
+/// CLI11 alone takes -1 and what is too large for the largest seed.
+static std::string checkSeed(const std::string &text) {
+  uint64_t seed = 0;
+  return llvm::StringRef(text).getAsInteger(10, seed)
+             ? "'" + text + "' is no seed; give a whole number from 0 to 18446744073709551615"
+             : "";
 }
 
 void ModelOptions::addTo(CLI::App &command) {
@@ -92,11 +101,6 @@ void ModelOptions::addTo(CLI::App &command) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(checkRewriteName);
-  command.parse_complete_callback([this] {
-    if (!rules.empty() && fusion != "full")
-      throw CLI::ValidationError("--rules",
-                                 "rules are applied with --fusion full, not with --fusion " + fusion);
-  });
   const char *developer = "Finding faults";
   command.add_option("--disable-pass", disabledPasses, "Leave a pass out (may be repeated)")
       ->type_name("PASS")
@@ -123,6 +127,12 @@ Fusion ModelOptions::fusionMode() const {
   return fusion == "none" ? Fusion::None : fusion == "dominator" ? Fusion::Dominator : Fusion::Full;
 }
 
+Status ModelOptions::check() const {
+  if (!rules.empty() && fusion != "full")
+    return {StatusCode::Misuse, "--rules: rules are applied with --fusion full, not with --fusion " + fusion};
+  return {};
+}
+
 SessionOptions ModelOptions::sessionOptions() const {
   SessionOptions options;
   options.fusion = fusionMode();
@@ -146,7 +156,10 @@ void InputOptions::addTo(CLI::App &command) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--seed", seed, "Of the random inputs")->type_name("N")->capture_default_str();
+  command.add_option("--seed", seed, "Of the random inputs")
+      ->type_name("N")
+      ->check(checkSeed)
+      ->capture_default_str();
   command.add_option("--threads", threads, "Threads to run on; 0: one a core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
@@ -183,6 +196,8 @@ static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
 
 Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, const CacheOptions &cache,
                              bool profile) {
+  if (Status status = model.check(); !status.ok())
+    return status;
   Progress progress(model.model);
   SessionOptions options = model.sessionOptions();
   options.threads = inputs.threads;

@@ -23,6 +23,9 @@ struct ModelOptions {
   bool timing = false;
 
   void addTo(CLI::App &command);
+  /// What the options say together. No callback of the parser: with one, a subcommand misses its MODEL before
+  /// `tokamak -h run` could print the help.
+  Status check() const;
   Fusion fusionMode() const;
   SessionOptions sessionOptions() const;
 };

@@ -9,6 +9,7 @@
 #include "driver/Shapes.h"
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -154,6 +155,14 @@ static Status verify(const VerifyCommand &command) {
   return fault.ok() ? fault : faultOfOurs(*loaded, fault.message);
 }
 
+/// CLI11's own check lets NaN through, which compares with nothing.
+static std::string checkTolerance(const std::string &text) {
+  double value = 0;
+  return CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0
+             ? ""
+             : "'" + text + "' is no tolerance; give a finite number from 0 on";
+}
+
 void addVerify(CLI::App &app, int &exitStatus) {
   CLI::App *command = app.add_subcommand(
       "verify", "Compare each kernel and the outputs of a compiled model with the reference evaluator");
@@ -165,10 +174,10 @@ void addVerify(CLI::App &app, int &exitStatus) {
           "--rtol", options->relative,
           "Relative tolerance of floats, kernels and outputs alike; by default it depends on the type")
       ->type_name("R")
-      ->check(CLI::NonNegativeNumber);
+      ->check(checkTolerance);
   command->add_option("--atol", options->absolute, "Absolute tolerance of floats")
       ->type_name("A")
-      ->check(CLI::NonNegativeNumber);
+      ->check(checkTolerance);
   command->add_flag("--bisect", options->bisect,
                     "Where something is wrong, find the first rewrite or merge that makes it so");
   command->add_flag("--json", options->json, "Print one JSON object");
