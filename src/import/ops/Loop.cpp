@@ -1,5 +1,6 @@
 //===- Loop.cpp - ONNX Loop ----------------------------------------------------------------===//
 #include "import/ErrorLine.h"
+#include "import/Weights.h"
 #include "import/ops/Common.h"
 #include "import/ops/LoopBuilder.h"
 #include "onnx/onnx_pb.h"
@@ -31,6 +32,31 @@ static bool handsConditionOn(const onnx::GraphProto &body) {
       given = node.input(0);
   }
   return given == body.input(1).name();
+}
+
+/// The declared type of a slice, 0 for extents that are not; nothing where it has no rank.
+static std::optional<SliceType> declaredSlice(const onnx::ValueInfoProto &output) {
+  const onnx::TypeProto::Tensor &tensor = output.type().tensor_type();
+  std::optional<DataType> type = dataTypeOf(tensor.elem_type());
+  if (!type || !tensor.has_shape())
+    return std::nullopt;
+  SliceType declared{*type, {}};
+  for (const onnx::TensorShapeProto::Dimension &dim : tensor.shape().dim())
+    declared.shape.push_back(std::max<int64_t>(dim.dim_value(), 0));
+  return declared;
+}
+
+/// What two iterations' slices share: the extents that differ are those of `declared`, else 0. Nothing where
+/// not even the ranks are the same and none is declared.
+static std::optional<SliceType> sharedSlice(SliceType a, const SliceType &b,
+                                            const std::optional<SliceType> &declared) {
+  if (a.type != b.type || a.shape.size() != b.shape.size())
+    return declared;
+  const bool fits = declared && declared->shape.size() == a.shape.size();
+  for (auto [axis, extent] : llvm::enumerate(a.shape))
+    if (extent != b.shape[axis])
+      extent = fits ? declared->shape[axis] : 0;
+  return a;
 }
 
 namespace {
@@ -144,6 +170,7 @@ private:
   Values scansOf(const Values &outputs) const {
     return Values(llvm::ArrayRef(outputs).drop_front(1 + initial.size()));
   }
+  size_t sliceCount() const { return graph.output_size() - 1 - initial.size(); }
 
   /// As a tk.loop; throws an ImportFault where that cannot be.
   Result keep() {
@@ -175,7 +202,7 @@ private:
     mlir::OpBuilder at = openBlock(b.builder.getContext(), region);
     Body inner(at, b.loc, b.budget);
     Values carried = initial;
-    std::vector<Values> scans(graph.output_size() - 1 - initial.size());
+    std::vector<Values> scans(sliceCount());
     Tensor running = condition->reshaped({});
     for (int64_t i = 0; running.intAt(0) != 0 && (!limit || i < *limit); ++i) {
       if (i == most) {
@@ -200,13 +227,10 @@ private:
     }
     Values results = carried;
     if (!scans.empty() && scans.front().empty()) {
-      // No iteration: the body only tells the shapes of the slices.
-      LoopBody unused(inner, initial);
-      Result outputs = importBody(unused.body, unused.iteration, unused.condition, unused.carried);
-      n.forgetValues();
-      if (!outputs)
-        return outputs.takeError();
-      llvm::append_range(results, emptyScans(inner, scansOf(*outputs)));
+      llvm::Expected<SliceTypes> types = slicesOfNoIteration();
+      if (!types)
+        return types.takeError();
+      llvm::append_range(results, emptyScans(inner, *types));
     } else {
       for (const Values &slices : scans)
         results.push_back(stack(inner, slices));
@@ -214,6 +238,42 @@ private:
     auto &into = b.builder.getInsertionBlock()->getOperations();
     into.splice(b.builder.getInsertionPoint(), region.front().getOperations());
     return results;
+  }
+
+  /// The types of the slices that the body would give: in iteration number `iteration` with the initial
+  /// values, or, without a number, whatever the number and the values are. Nothing is left of the body.
+  llvm::Expected<SliceTypes> probe(std::optional<int64_t> iteration) {
+    LoopBody unused(b, initial);
+    Body &at = unused.body;
+    Result outputs = iteration ? importBody(at, at.constant(Tensor::scalarInt(DataType::Int64, *iteration)),
+                                            at.constant(Tensor::scalarInt(DataType::Bool, 1)), initial)
+                               : importBody(at, unused.iteration, unused.condition, unused.carried);
+    n.forgetValues();
+    if (!outputs)
+      return outputs.takeError();
+    return typesOf(scansOf(*outputs));
+  }
+
+  /// The types of the slices of a loop that runs no iteration. Where they depend on the iteration number, an
+  /// extent is the one that the first two iterations share, else the declared one, else 0.
+  llvm::Expected<SliceTypes> slicesOfNoIteration() {
+    llvm::Expected<SliceTypes> always = probe(std::nullopt);
+    if (always)
+      return always;
+    std::optional<SliceTypes> first = llvm::expectedToOptional(probe(0));
+    std::optional<SliceTypes> second = llvm::expectedToOptional(probe(1));
+    SliceTypes types;
+    for (size_t i = 0; i < sliceCount(); ++i) {
+      std::optional<SliceType> type = declaredSlice(graph.output(static_cast<int>(1 + initial.size() + i)));
+      if (first || second)
+        type = sharedSlice((first ? first : second)->at(i), (second ? second : first)->at(i), type);
+      // An error that says what the shapes depend on.
+      if (!type)
+        return always;
+      types.push_back(*type);
+    }
+    llvm::consumeError(always.takeError());
+    return types;
   }
 
   /// Along a new leading axis.

@@ -62,13 +62,23 @@ Values closeLoop(Body &outer, LoopBody &&loop, Value limit, Value condition, Val
   return Values(outer.builder.create(state)->getResults());
 }
 
-Values emptyScans(Body &outer, ValueRange scans) {
+SliceTypes typesOf(ValueRange slices) {
+  requireTensors(slices, "slices of outputs");
+  SliceTypes types;
+  for (Value slice : slices)
+    types.push_back({typeOf(slice), llvm::SmallVector<int64_t>(shapeOf(slice))});
+  return types;
+}
+
+Values emptyScans(Body &outer, const SliceTypes &slices) {
   Values results;
-  requireTensors(scans, "slices of outputs");
-  for (Value scan : scans) {
+  for (const SliceType &slice : slices) {
     llvm::SmallVector<int64_t> shape{0};
-    llvm::append_range(shape, shapeOf(scan));
-    results.push_back(outer.constant(Tensor(typeOf(scan), shape)));
+    llvm::append_range(shape, slice.shape);
+    auto type = mlir::RankedTensorType::get(shape, toMlir(slice.type, outer.builder.getContext()));
+    llvm::cantFail(
+        checkTensorSize(type, [](const llvm::Twine &why) -> llvm::Error { throw ImportFault{why.str()}; }));
+    results.push_back(outer.constant(Tensor(slice.type, shape)));
   }
   return results;
 }

@@ -34,7 +34,15 @@ struct Iteration {
 Values closeLoop(Body &outer, LoopBody &&loop, Value limit, Value condition, ValueRange initial,
                  const Iteration &next, int64_t trips);
 
-/// Empty results for scan outputs of no iterations: slices like `scans`, whose values are not used.
-Values emptyScans(Body &outer, ValueRange scans);
+/// What an iteration adds to a scan output.
+struct SliceType {
+  DataType type;
+  llvm::SmallVector<int64_t> shape;
+};
+using SliceTypes = std::vector<SliceType>;
+SliceTypes typesOf(ValueRange slices);
+
+/// Empty results for scan outputs of no iterations.
+Values emptyScans(Body &outer, const SliceTypes &slices);
 
 } // namespace tokamak::import

@@ -43,7 +43,7 @@ Result scan(NodeContext &n, const ScanPlan &plan, ValueRange states, ValueRange 
   Values results;
   if (trips == 0) {
     results = Values(states);
-    llvm::append_range(results, emptyScans(b, next.scans));
+    llvm::append_range(results, emptyScans(b, typesOf(next.scans)));
     n.forgetValues();
   } else {
     Value limit = b.constant(Tensor::scalarInt(DataType::Int64, trips));
