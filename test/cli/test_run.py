@@ -163,6 +163,11 @@ class WrongInput(Command):
         self.fails(1, "run", "wrong_output_rank.onnx", parts=["'y'", "rank 2", "[2]"])
         if os.environ.get("SANITIZED") != "1":  # whose allocator aborts where others say that there is no memory
             self.fails(1, "run", "huge.onnx", parts=["huge.onnx: ", "memory", "smaller"])
+            for command in ("bench", "verify"):
+                self.fails(1, command, "huge.onnx", parts=["huge.onnx: ", "memory", "smaller"])
+            for command in ("run", "bench", "verify"):
+                self.fails(1, command, "dense.onnx", "--shape", "x=250000000000x4",
+                           parts=["dense.onnx: ", "input 'x'", "[250000000000,4]", "memory", "smaller shape"])
 
     def test_bit_flips(self):
         with open(self.path("dense.onnx"), "rb") as file:

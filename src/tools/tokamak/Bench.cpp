@@ -254,7 +254,8 @@ void addBench(CLI::App &app, int &exitStatus) {
           "Write when each thread ran which kernel in the last run, for chrome://tracing or Perfetto")
       ->type_name("FILE.json");
   command->add_flag("--json", options->json, "Print one JSON object");
-  command->callback([options, &exitStatus] { exitStatus = report(bench(*options)); });
+  command->callback(
+      [options, &exitStatus] { exitStatus = report(options->model, [&] { return bench(*options); }); });
 }
 
 } // namespace tokamak::tool

@@ -111,7 +111,8 @@ void addCompile(CLI::App &app, int &exitStatus) {
           "constants out on standard output; a file (-o) has them all, for tokamak-opt to read")
       ->type_name("STAGE")
       ->check(CLI::IsMember({"graph", "fused", "kernels", "llvm", "asm"}));
-  command->callback([options, &exitStatus] { exitStatus = report(compile(*options)); });
+  command->callback(
+      [options, &exitStatus] { exitStatus = report(options->model, [&] { return compile(*options); }); });
 }
 
 } // namespace tokamak::tool

@@ -57,7 +57,8 @@ void addExplain(CLI::App &app, int &exitStatus) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write to FILE instead of standard output")
       ->type_name("FILE");
-  command->callback([options, &exitStatus] { exitStatus = report(explain(*options)); });
+  command->callback(
+      [options, &exitStatus] { exitStatus = report(options->model, [&] { return explain(*options); }); });
 }
 
 } // namespace tokamak::tool

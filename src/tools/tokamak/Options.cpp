@@ -3,6 +3,7 @@
 #include "Arguments.h"
 #include "Progress.h"
 #include "WriteText.h"
+#include "driver/Fault.h"
 #include "driver/Shapes.h"
 #include "reference/RandomTensor.h"
 #include "rewrite/PassRunner.h"
@@ -178,20 +179,38 @@ std::string compileText(const ProgramInfo &program) {
                      program.compileMs);
 }
 
-Tensor randomInput(DataType type, const Shape &shape, uint64_t seed,
-                   const std::optional<std::pair<int64_t, int64_t>> &indices) {
-  if (!indices || !isInteger(type))
-    return reference::randomTensor(type, shape, seed);
-  return reference::randomIntegers(type, shape, seed, std::max<int64_t>(indices->first, -4),
-                                   std::min<int64_t>(indices->second, 4));
+/// What `make` returns for an input of the given shape, unless memory ends.
+template <typename Make>
+static auto withinMemory(const std::string &name, const Shape &shape, Make make) -> Result<decltype(make())> {
+  try {
+    return make();
+  } catch (const std::exception &) { // bad_alloc, or length_error of a container
+    return Status{StatusCode::InvalidInput, "input '" + driver::oneLine(name) + "': there is no memory for " +
+                                                "values of shape " + driver::shapeText(shape) +
+                                                "; use a smaller shape"};
+  }
 }
 
-static HostTensor randomInput(const ValueInfo &info, uint64_t seed) {
-  Tensor tensor = randomInput(static_cast<DataType>(info.type), info.shape, seed, info.indices);
-  HostTensor result(info.type, info.shape);
-  if (!result.bytes.empty())
-    std::memcpy(result.bytes.data(), tensor.bytes(), result.bytes.size());
-  return result;
+Result<Tensor> randomInput(const std::string &name, DataType type, const Shape &shape, uint64_t seed,
+                           const std::optional<std::pair<int64_t, int64_t>> &indices) {
+  return withinMemory(name, shape, [&] {
+    if (!indices || !isInteger(type))
+      return reference::randomTensor(type, shape, seed);
+    return reference::randomIntegers(type, shape, seed, std::max<int64_t>(indices->first, -4),
+                                     std::min<int64_t>(indices->second, 4));
+  });
+}
+
+static Result<HostTensor> randomInput(const ValueInfo &info, uint64_t seed) {
+  auto tensor = randomInput(info.name, static_cast<DataType>(info.type), info.shape, seed, info.indices);
+  if (!tensor)
+    return tensor.status();
+  return withinMemory(info.name, info.shape, [&] {
+    HostTensor result(info.type, info.shape);
+    if (!result.bytes.empty())
+      std::memcpy(result.bytes.data(), tensor->bytes(), result.bytes.size());
+    return result;
+  });
 }
 
 Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inputs, const CacheOptions &cache,
@@ -235,10 +254,14 @@ Result<LoadedRun> prepareRun(const ModelOptions &model, const InputOptions &inpu
     const ValueInfo &info = run.program.inputs[i];
     auto file = std::find_if(given->begin(), given->end(),
                              [&](const NamedTensor &value) { return value.name == info.name; });
-    if (file != given->end())
+    if (file != given->end()) {
       run.inputs.push_back(std::move(*file));
-    else
-      run.inputs.push_back({info.name, randomInput(info, inputs.seed + i)});
+      continue;
+    }
+    Result<HostTensor> values = randomInput(info, inputs.seed + i);
+    if (!values)
+      return fault(values.status());
+    run.inputs.push_back({info.name, std::move(*values)});
   }
   return run;
 }
@@ -247,6 +270,17 @@ int report(const Status &status) {
   if (!status.ok())
     std::fprintf(stderr, "tokamak: error: %s\n", status.message.c_str());
   return static_cast<int>(status.code);
+}
+
+int report(const ModelOptions &model, llvm::function_ref<Status()> command) {
+  Status status;
+  try {
+    status = command();
+  } catch (const std::bad_alloc &) {
+    status = driver::inModel(
+        model.model, {StatusCode::InvalidInput, "needs more memory than there is; use smaller shapes"});
+  }
+  return report(status);
 }
 
 } // namespace tokamak::tool

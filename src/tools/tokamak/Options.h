@@ -2,6 +2,7 @@
 #pragma once
 #include "ir/Tensor.h"
 #include "tokamak/Session.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <CLI/CLI.hpp>
 
 namespace tokamak::tool {
@@ -46,10 +47,10 @@ struct CacheOptions {
   void addTo(CLI::App &command);
 };
 
-/// Deterministic values for an input that nobody gave; `seed` differs between the inputs of a model. Within
-/// `indices`, where it is known to hold some.
-Tensor randomInput(DataType type, const Shape &shape, uint64_t seed,
-                   const std::optional<std::pair<int64_t, int64_t>> &indices);
+/// Deterministic values for the input `name`, which nobody gave; `seed` differs between the inputs of a
+/// model. Within `indices`, where it is known to hold some. A fault where memory does not hold them.
+Result<Tensor> randomInput(const std::string &name, DataType type, const Shape &shape, uint64_t seed,
+                           const std::optional<std::pair<int64_t, int64_t>> &indices);
 
 /// A loaded model with all bindings made, and the values of all its inputs.
 struct LoadedRun {
@@ -69,5 +70,7 @@ std::string compileText(const ProgramInfo &program);
 
 /// Prints "tokamak: error: ..." for a failed status. Returns the exit status.
 int report(const Status &status);
+/// The same for what `command` returns; where memory ends, for that.
+int report(const ModelOptions &model, llvm::function_ref<Status()> command);
 
 } // namespace tokamak::tool

@@ -153,7 +153,8 @@ void addRun(CLI::App &app, int &exitStatus) {
                    "Write each output to DIR/NAME.npy (bfloat16 as '<V2')")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print one JSON object");
-  command->callback([options, &exitStatus] { exitStatus = report(run(*options)); });
+  command->callback(
+      [options, &exitStatus] { exitStatus = report(options->model, [&] { return run(*options); }); });
 }
 
 } // namespace tokamak::tool

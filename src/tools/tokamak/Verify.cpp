@@ -45,7 +45,7 @@ private:
 } // namespace
 
 /// All unbound inputs: as given, else random as `run` makes them.
-static driver::InputTensors inputTensors(const LoadedModel &loaded, uint64_t seed) {
+static Result<driver::InputTensors> inputTensors(const LoadedModel &loaded, uint64_t seed) {
   driver::InputTensors tensors;
   const driver::CompileOptions &options = loaded.options;
   const std::vector<ValueInfo> inputs =
@@ -62,14 +62,18 @@ static driver::InputTensors inputTensors(const LoadedModel &loaded, uint64_t see
   for (const ValueInfo &info : inputs) {
     auto given = std::find_if(loaded.values.begin(), loaded.values.end(),
                               [&](const NamedTensor &value) { return value.name == info.name; });
-    auto type = static_cast<DataType>(info.type);
+    if (given != loaded.values.end()) {
+      tensors.emplace_back(info.name,
+                           driver::toTensor(info.type, given->tensor.shape, given->tensor.bytes.data()));
+      continue;
+    }
     auto indices = indexInputs.find(info.name);
-    tensors.emplace_back(
-        info.name,
-        given == loaded.values.end()
-            ? randomInput(type, options.import.shapes.at(info.name), seed + tensors.size(),
-                          indices == indexInputs.end() ? std::nullopt : std::optional(indices->second))
-            : driver::toTensor(info.type, given->tensor.shape, given->tensor.bytes.data()));
+    Result<Tensor> values = randomInput(
+        info.name, static_cast<DataType>(info.type), options.import.shapes.at(info.name),
+        seed + tensors.size(), indices == indexInputs.end() ? std::nullopt : std::optional(indices->second));
+    if (!values)
+      return driver::inModel(loaded.model->name(), values.status());
+    tensors.emplace_back(info.name, std::move(*values));
   }
   return tensors;
 }
@@ -116,8 +120,10 @@ static Status verify(const VerifyCommand &command) {
     progress->stage(kernels == 0 ? "the evaluator computes the graph, in plain loops"
                                  : fmt::format("comparing kernel {} of {}", kernel + 1, kernels));
   };
-  driver::Verifier verifier(*loaded->model, loaded->options, inputTensors(*loaded, command.inputs.seed),
-                            options);
+  Result<driver::InputTensors> inputs = inputTensors(*loaded, command.inputs.seed);
+  if (!inputs)
+    return inputs.status();
+  driver::Verifier verifier(*loaded->model, loaded->options, std::move(*inputs), options);
   VerifyReport report;
   report.model = command.model.model;
   report.fusion = command.model.fusion;
@@ -188,7 +194,8 @@ void addVerify(CLI::App &app, int &exitStatus) {
       "What convolutions by minimal filtering leave open (docs/winograd.md) is right as well;\n"
       "with --exact there are none.\n"
       "Exit status 0: the same, 3: not the same.");
-  command->callback([options, &exitStatus] { exitStatus = report(verify(*options)); });
+  command->callback(
+      [options, &exitStatus] { exitStatus = report(options->model, [&] { return verify(*options); }); });
 }
 
 } // namespace tokamak::tool
