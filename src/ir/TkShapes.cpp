@@ -56,11 +56,14 @@ mlir::LogicalResult checkLength(Loc loc, llvm::StringRef what, llvm::ArrayRef<in
   return refuse(loc, what, " ", show(values), " should have ", rank, " values, one for each axis");
 }
 
-mlir::LogicalResult checkRange(Loc loc, llvm::StringRef what, llvm::ArrayRef<int64_t> values, int64_t low) {
-  for (int64_t v : values)
-    if (v < low || v >= (int64_t(1) << 31))
-      return refuse(loc, what, " ", show(values), " should be ", low, " or more",
-                    v < low ? "" : ", and below 2^31");
+mlir::LogicalResult checkRange(Loc loc, llvm::StringRef what, llvm::ArrayRef<int64_t> values, int64_t low,
+                               int bits) {
+  for (int64_t v : values) {
+    if (v < low)
+      return refuse(loc, what, " ", show(values), " should be ", low, " or more");
+    if (v >= (int64_t(1) << bits))
+      return refuse(loc, what, " ", show(values), " should be below 2^", bits);
+  }
   return success();
 }
 

@@ -35,8 +35,13 @@ mlir::LogicalResult give(Loc loc, llvm::ArrayRef<int64_t> shape, mlir::Type elem
 mlir::LogicalResult checkAxis(Loc loc, int64_t axis, int64_t rank);
 /// One value an axis.
 mlir::LogicalResult checkLength(Loc loc, llvm::StringRef what, llvm::ArrayRef<int64_t> values, int64_t rank);
-/// Every value in [low, 2^31).
-mlir::LogicalResult checkRange(Loc loc, llvm::StringRef what, llvm::ArrayRef<int64_t> values, int64_t low);
+/// Every value in [low, 2^bits).
+mlir::LogicalResult checkRange(Loc loc, llvm::StringRef what, llvm::ArrayRef<int64_t> values, int64_t low,
+                               int bits = 31);
+/// Every value may be an extent, or a place along one, of a tensor that `give` allows.
+inline mlir::LogicalResult checkExtents(Loc loc, llvm::StringRef what, llvm::ArrayRef<int64_t> values) {
+  return checkRange(loc, what, values, 0, 41);
+}
 mlir::LogicalResult checkSameElement(Loc loc, mlir::ValueRange operands);
 
 /// The result shape of several operands that broadcast together.

@@ -11,7 +11,7 @@ using mlir::failure;
 TK_INFER(BroadcastOp) {
   llvm::ArrayRef<int64_t> from = shapeOf(x.getInput()), to = x.getShape();
   mlir::FailureOr<Extents> shape = broadcastShapes(from, to);
-  if (failed(checkRange(loc, "shape", to, 0)))
+  if (failed(checkExtents(loc, "shape", to)))
     return failure();
   if (failed(shape) || llvm::ArrayRef(*shape) != to)
     return refuse(loc, "shape ", show(from), " does not broadcast to ", show(to));
@@ -51,8 +51,8 @@ TK_INFER(SliceOp) {
   llvm::ArrayRef<int64_t> starts = x.getStarts(), sizes = x.getSizes(), steps = x.getSteps();
   const auto rank = static_cast<int64_t>(from.size());
   if (failed(checkLength(loc, "starts", starts, rank)) || failed(checkLength(loc, "sizes", sizes, rank)) ||
-      failed(checkLength(loc, "steps", steps, rank)) || failed(checkRange(loc, "starts", starts, 0)) ||
-      failed(checkRange(loc, "sizes", sizes, 0)))
+      failed(checkLength(loc, "steps", steps, rank)) || failed(checkExtents(loc, "starts", starts)) ||
+      failed(checkExtents(loc, "sizes", sizes)))
     return failure();
   for (auto [axis, extent] : llvm::enumerate(from)) {
     const __int128 first = starts[axis], last = first + __int128(sizes[axis] - 1) * steps[axis];
@@ -90,8 +90,8 @@ TK_INFER(PadOp) {
   Extents shape(shapeOf(x.getInput()));
   const auto rank = static_cast<int64_t>(shape.size());
   if (failed(checkLength(loc, "low", x.getLow(), rank)) ||
-      failed(checkLength(loc, "high", x.getHigh(), rank)) || failed(checkRange(loc, "low", x.getLow(), 0)) ||
-      failed(checkRange(loc, "high", x.getHigh(), 0)) || failed(checkSameElement(loc, x.getOperands())))
+      failed(checkLength(loc, "high", x.getHigh(), rank)) || failed(checkExtents(loc, "low", x.getLow())) ||
+      failed(checkExtents(loc, "high", x.getHigh())) || failed(checkSameElement(loc, x.getOperands())))
     return failure();
   if (rankOf(x.getValue()) != 0)
     return refuse(loc, "the padding value should be a scalar, not ", show(x.getValue()));

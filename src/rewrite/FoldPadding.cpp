@@ -45,12 +45,18 @@ static Extents sumOf(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
 /// Replaces `op`, which slides over `pad`, by one that does the padding.
 template <typename Op>
 static LogicalResult padItself(Op op, tk::PadOp pad, PatternRewriter &rewriter) {
+  Extents low = sumOf(op.getPadsLow(), pad.getLow().drop_front(2));
+  Extents high = sumOf(op.getPadsHigh(), pad.getHigh().drop_front(2));
+  // Of windows it is below 2^31, of tensors it need not be.
+  auto isLong = [](int64_t extent) { return extent >= int64_t(1) << 31; };
+  if (llvm::any_of(low, isLong) || llvm::any_of(high, isLong))
+    return failure();
   Location loc = mergeLocations(op.getLoc(), pad.getLoc());
   OperationState state(loc, op->getName(), op->getOperands(), op->getResultTypes(), op->getAttrs());
   state.operands[0] = pad.getInput();
   Operation *merged = rewriter.create(state);
-  llvm::cast<Op>(merged).setPadsLow(sumOf(op.getPadsLow(), pad.getLow().drop_front(2)));
-  llvm::cast<Op>(merged).setPadsHigh(sumOf(op.getPadsHigh(), pad.getHigh().drop_front(2)));
+  llvm::cast<Op>(merged).setPadsLow(low);
+  llvm::cast<Op>(merged).setPadsHigh(high);
   rewriter.replaceOp(op, merged);
   return success();
 }

@@ -15,6 +15,11 @@ class Run(Command):
         self.assertRegex(first, r"^dense\.onnx: 3 nodes as 1 kernels, compiled in \d+ ms, run in [0-9.]+ ms$")
         self.assertEqual(second, "y: float32[2,3]  min 0  max 22  mean 8  values 0 2 13 0 11 22")
 
+    def test_long_axes(self):
+        write_npy(self.path("x.npy"), "|u1", (4,), [1, 2, 3, 4])
+        self.good("run", "long_axis.onnx", "--input", "x=x.npy", "--output-dir", ".")
+        self.assertEqual(read_npy(self.path("y.npy")), ("|u1", (4,), [0, 1, 2, 3]))
+
     def test_outputs_as_files(self):
         write_npy(self.path("a.npy"), "<f4", (1, 2), [1, 2])
         write_npy(self.path("b.npy"), "<f4", (1, 2), [10, 20])

@@ -339,6 +339,19 @@ static std::string huge() {
   return b.bytes();
 }
 
+/// Four elements behind 2^31 others, and of that the last of those and the first three.
+static std::string longAxis() {
+  Builder b;
+  b.input("x", TensorProto::UINT8, {"4"});
+  b.output("y", TensorProto::UINT8, {"4"});
+  b.weight("pads", {2}, std::vector<int64_t>{int64_t(1) << 31, 0});
+  b.weight("start", {1}, std::vector<int64_t>{(int64_t(1) << 31) - 1});
+  b.weight("end", {1}, std::vector<int64_t>{(int64_t(1) << 31) + 3});
+  b.node("Pad", {"x", "pads"}, {"long"}, "pad");
+  b.node("Slice", {"long", "start", "end"}, {"y"}, "slice");
+  return b.bytes();
+}
+
 /// So many numbers between -1 and 1, the same in each process.
 static std::vector<float> numbers(size_t count, uint32_t seed) {
   std::vector<float> values(count);
@@ -403,7 +416,8 @@ std::vector<std::pair<std::string, std::string>> allTestModels() {
           {"hard_swish", hardSwish()},
           {"filtered_convolution", filteredConvolution()},
           {"cancelling_products", cancellingProducts()},
-          {"huge", huge()}};
+          {"huge", huge()},
+          {"long_axis", longAxis()}};
 }
 
 std::string testModel(const std::string &name) {

@@ -145,6 +145,15 @@ func.func @concat(%a: tensor<2x3xf32>, %b: tensor<3x3xf32>) {
 
 // -----
 
+func.func @pad(%a: tensor<2xf32>, %v: tensor<f32>) {
+  // expected-error@+2 {{low [9223372036854775807] should be below 2^41}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = tk.pad %a, %v {low = array<i64: 9223372036854775807>, high = array<i64: 1>} : (tensor<2xf32>, tensor<f32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
 func.func @pad(%a: tensor<2xf32>, %v: tensor<1xf32>) {
   // expected-error@+2 {{the padding value should be a scalar, not float32[1]}}
   // expected-error@+1 {{failed to infer returned types}}

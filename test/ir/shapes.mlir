@@ -31,6 +31,13 @@ func.func @movement(%s: tensor<f32>, %e: tensor<0x3xf32>, %x: tensor<2x3x4xf32>,
   return
 }
 
+func.func @long_axes(%s: tensor<i8>, %x: tensor<4xi8>, %long: tensor<3000000000xi8>) {
+  %0 = tk.broadcast %s {shape = array<i64: 3000000000>} : (tensor<i8>) -> tensor<3000000000xi8>
+  %1 = tk.slice %long {starts = array<i64: 2999999999>, sizes = array<i64: 2147483648>, steps = array<i64: -1>} : (tensor<3000000000xi8>) -> tensor<2147483648xi8>
+  %2 = tk.pad %x, %s {low = array<i64: 2147483648>, high = array<i64: 4294967296>} : (tensor<4xi8>, tensor<i8>) -> tensor<6442450948xi8>
+  return
+}
+
 func.func @reductions(%s: tensor<f32>, %e: tensor<2x0xf32>) {
   %0 = tk.reduce %s {axes = array<i64>, keep_dims = true, kind = #tk.reduce_kind<min>} : (tensor<f32>) -> tensor<f32>
   %1 = tk.reduce %e {axes = array<i64: 1>, keep_dims = false, kind = #tk.reduce_kind<sum>} : (tensor<2x0xf32>) -> tensor<2xf32>

@@ -35,6 +35,17 @@ func.func @convolutions_that_stay(%x: tensor<1x2x4x4xf32>, %v: tensor<2x2x1x1xf3
   return %1, %3, %5, %7, %8, %9 : tensor<1x2x6x6xf32>, tensor<1x2x4x4xf32>, tensor<1x2x6x6xf32>, tensor<1x2x6x6xf32>, tensor<1x2x6x6xf32>, tensor<1x2x6x6xf32>
 }
 
+// Padding that a tensor can have and a convolution cannot.
+// CHECK-LABEL: func.func @long_padding
+// CHECK: tk.pad
+func.func @long_padding(%x: tensor<1x1x4xf32>) -> tensor<1x1x2147483653xf32> {
+  %zero = tk.constant dense<0.0> : tensor<f32>
+  %w = tk.constant dense<2.0> : tensor<1x1x1xf32>
+  %0 = tk.pad %x, %zero {low = array<i64: 0, 0, 2147483647>, high = array<i64: 0, 0, 0>} : (tensor<1x1x4xf32>, tensor<f32>) -> tensor<1x1x2147483651xf32>
+  %1 = tk.conv %0, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, group = 1 : i64} : (tensor<1x1x2147483651xf32>, tensor<1x1x1xf32>) -> tensor<1x1x2147483653xf32>
+  return %1 : tensor<1x1x2147483653xf32>
+}
+
 // The pads of a transposed convolution crop its result.
 // CHECK-LABEL: func.func @transposed
 // CHECK: tk.pad
