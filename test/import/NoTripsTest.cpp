@@ -96,3 +96,25 @@ TEST(NoTrips, AroundALoopOfAsManyAsTheIterationNumber) {
   expectTensor(results.at(0), {2}, {3, 4});
   expectTensor(results.at(1), {0, 0, 2}, {});
 }
+
+TEST(NoTrips, OfABodyWhoseShapesDependOnWhatItCarries) {
+  // Expands x to the carried extents.
+  auto build = [](ModelBuilder &m, const char *start) {
+    m.input("x", {1}).input("given", {1}, DataType::Int64).initializer("n", ints({0}));
+    m.initializer("four", ints({4})).output("last").output("all");
+    GraphBuilder body = addGraph(m.node("Loop", {"n", "", start}, {"last", "all"}, "loop"), "body");
+    body.input("i", {}, DataType::Int64).input("go", {}, DataType::Bool).input("v", {1}, DataType::Int64);
+    body.node("Expand", {"x", "v"}, {"row"}, "expand");
+    body.output("go").output("v").output("row");
+  };
+  Inputs inputs{{"x", floats({1}, {3})}, {"given", ints({2})}};
+  ModelBuilder constant;
+  build(constant, "four");
+  expectTensor(evaluate(constant, inputs).at(1), {0, 4}, {});
+  // From an input: nothing is to be bound, and nothing specialised, for iterations that never run.
+  ModelBuilder open;
+  build(open, "given");
+  EXPECT_THAT(importError(open), HasSubstr("'expand' (Expand)"));
+  declareSlice(open, {-1}, DataType::Float32);
+  expectTensor(evaluate(open, inputs, /*hinted=*/true).at(1), {0, 0}, {});
+}

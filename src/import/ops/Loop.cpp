@@ -240,14 +240,23 @@ private:
     return results;
   }
 
-  /// The types of the slices that the body would give: in iteration number `iteration` with the initial
-  /// values, or, without a number, whatever the number and the values are. Nothing is left of the body.
+  /// The types of the slices that the body would give: in iteration number `iteration` with what is constant
+  /// of the initial values, or, without a number, whatever the number and the values are. Nothing is left of
+  /// the body.
   llvm::Expected<SliceTypes> probe(std::optional<int64_t> iteration) {
     LoopBody unused(b, initial);
     Body &at = unused.body;
-    Result outputs = iteration ? importBody(at, at.constant(Tensor::scalarInt(DataType::Int64, *iteration)),
-                                            at.constant(Tensor::scalarInt(DataType::Bool, 1)), initial)
-                               : importBody(at, unused.iteration, unused.condition, unused.carried);
+    Value number = unused.iteration, running = unused.condition;
+    if (iteration) {
+      number = at.constant(Tensor::scalarInt(DataType::Int64, *iteration));
+      running = at.constant(Tensor::scalarInt(DataType::Bool, 1));
+      // Not those that come from inputs: the model would be specialised on them for iterations that never
+      // run.
+      for (auto [value, start] : llvm::zip(unused.carried, initial))
+        if (!isTensor(start) || tk::constantValue(start))
+          value = start;
+    }
+    Result outputs = importBody(at, number, running, unused.carried);
     n.forgetValues();
     if (!outputs)
       return outputs.takeError();
