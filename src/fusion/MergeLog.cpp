@@ -20,21 +20,45 @@ fusion::Refusal fusion::refusePath(const GroupGraph &groups, GroupGraph::Node fr
   llvm_unreachable("a kind of path");
 }
 
+/// The edges from operations of `from` to those of `to`, by their numbers there, in order. Found from the
+/// side that has fewer: concatenations have thousands of operands, inputs of wide graphs thousands of users.
+static llvm::SmallVector<std::pair<size_t, size_t>> edgesBetween(llvm::ArrayRef<Operation *> from,
+                                                                 llvm::ArrayRef<Operation *> to) {
+  llvm::SmallDenseMap<Operation *, size_t, 16> producers, consumers;
+  for (Operation *op : from)
+    producers.try_emplace(op, producers.size());
+  for (Operation *op : to)
+    consumers.try_emplace(op, consumers.size());
+  size_t operands = 0, users = 0;
+  for (Operation *op : to)
+    operands += op->getNumRegions() > 0 ? fusion::readBy(op).size() : op->getNumOperands();
+  for (Operation *op : from)
+    for (auto user = op->user_begin(); user != op->user_end() && users <= operands; ++user)
+      ++users;
+  llvm::SmallSetVector<std::pair<size_t, size_t>, 4> edges;
+  if (operands <= users) {
+    for (Operation *op : to)
+      for (Value value : fusion::readBy(op))
+        if (auto producer = producers.find(value.getDefiningOp()); producer != producers.end())
+          edges.insert({producer->second, consumers[op]});
+  } else {
+    for (Operation *op : from)
+      for (Operation *user : op->getUsers()) {
+        Operation *inBlock = to.empty() ? nullptr : to.front()->getBlock()->findAncestorOpInBlock(*user);
+        if (auto consumer = consumers.find(inBlock); consumer != consumers.end())
+          edges.insert({producers[op], consumer->second});
+      }
+  }
+  auto sorted = edges.takeVector();
+  llvm::sort(sorted);
+  return llvm::SmallVector<std::pair<size_t, size_t>>(sorted.begin(), sorted.end());
+}
+
 void fusion::MergeLog::note(llvm::ArrayRef<Operation *> from, llvm::ArrayRef<Operation *> to, Reason reason,
                             const std::string &detail) {
   if (!state.decisions)
     return;
-  llvm::SmallDenseMap<Operation *, size_t, 16> producers;
-  for (Operation *op : from)
-    producers.try_emplace(op, producers.size());
-  llvm::SmallSetVector<std::pair<size_t, size_t>, 4> edges; // numbers in `from` and `to`
-  for (size_t consumer = 0; consumer < to.size(); ++consumer)
-    for (Value value : readBy(to[consumer]))
-      if (auto producer = producers.find(value.getDefiningOp()); producer != producers.end())
-        edges.insert({producer->second, consumer});
-  auto sorted = edges.takeVector();
-  llvm::sort(sorted);
-  for (auto [producer, consumer] : sorted) {
+  for (auto [producer, consumer] : edgesBetween(from, to)) {
     Decision decision = newDecision(from[producer], to[consumer]);
     decision.fused = reason == Reason::Fused;
     decision.reason = reason;

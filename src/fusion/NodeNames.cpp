@@ -12,12 +12,25 @@ std::string fusion::nodeName(Operation *op) {
   return name.empty() ? op->getName().getStringRef().str() : name.str();
 }
 
+/// In the time of the shorter list: concatenations have thousands of operands, inputs of wide graphs
+/// thousands of users.
+static bool reads(Operation *consumer, Value value) {
+  if (consumer->getNumRegions() > 0)
+    return fusion::readBy(consumer).contains(value);
+  auto operand = consumer->operand_begin(), lastOperand = consumer->operand_end();
+  auto user = value.user_begin(), lastUser = value.user_end();
+  for (; operand != lastOperand && user != lastUser; ++operand, ++user)
+    if (*operand == value || *user == consumer)
+      return true;
+  return false;
+}
+
 Decision fusion::newDecision(Operation *producer, Operation *consumer) {
   Decision decision;
   decision.producer = nodeName(producer);
   decision.consumer = nodeName(consumer);
-  for (Value result : readBy(consumer))
-    if (result.getDefiningOp() == producer)
+  for (Value result : producer->getResults())
+    if (reads(consumer, result))
       decision.edgeBytes += analysis::tensorBytes(result);
   return decision;
 }
