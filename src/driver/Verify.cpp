@@ -127,9 +127,7 @@ llvm::ArrayRef<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) {
   auto evaluate = [&](reference::Revise revise) -> std::optional<llvm::SmallVector<Tensor>> {
     auto values = reference::evaluateFunction(partitioned.lookupSymbol<mlir::func::FuncOp>("main"),
                                               inputTensors(), nullptr, revise);
-    if (mlir::failed(values))
-      return std::nullopt;
-    return std::move(*values);
+    return std::optional<llvm::SmallVector<Tensor>>(std::move(values));
   };
   latitudes =
       filteringLatitude(*expected, toleranceOf(DataType::Float32, false).relative, mixtures, evaluate);
