@@ -172,13 +172,17 @@ TEST_P(FilteringError, IsWithinHalfOfWhatVerifyTakes) {
       for (bool cancels : {false, true})
         expectWithin(compute(outputs, images, channels, side,
                              [&](std::vector<float> &input, std::vector<float> &weight) {
-                               for (size_t i = 0; i < input.size(); ++i)
-                                 input[i] = 0.1F + 0.037F * static_cast<float>(i / (channels * places));
-                               for (size_t i = 0; i < weight.size(); ++i)
-                                 weight[i] = (0.1F + 0.0173F * static_cast<float>(i / (channels * 9))) *
-                                             (!cancels     ? 1
-                                              : i % 9 == 4 ? 8
-                                                           : -1);
+                               for (size_t i = 0; i < input.size(); ++i) {
+                                 const size_t image = i / (channels * places);
+                                 input[i] = 0.1F + 0.037F * static_cast<float>(image);
+                               }
+                               for (size_t i = 0; i < weight.size(); ++i) {
+                                 const size_t output = i / (channels * 9);
+                                 weight[i] =
+                                     (0.1F + 0.0173F * static_cast<float>(output)) * (!cancels     ? 1
+                                                                                      : i % 9 == 4 ? 8
+                                                                                                   : -1);
+                               }
                              }),
                      size + (cancels ? "equal, cancelling" : "equal"));
     }

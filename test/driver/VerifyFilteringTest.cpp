@@ -89,7 +89,8 @@ struct VerifyFiltering : testing::Test {
                got, group.expected, kernelTolerance(DataType::Float32), [](int) { return Tensor(); },
                [&] {
                  auto evaluate = [&](reference::Revise revise) -> std::optional<llvm::SmallVector<Tensor>> {
-                   return *reference::evaluateRevised(group.op, group.operands, revise);
+                   return std::optional<llvm::SmallVector<Tensor>>(
+                       reference::evaluateRevised(group.op, group.operands, revise));
                  };
                  return filteringLatitude({group.expected}, kernelTolerance(DataType::Float32).relative, 0,
                                           evaluate)[0];
