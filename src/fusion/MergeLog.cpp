@@ -22,8 +22,8 @@ fusion::Refusal fusion::refusePath(const GroupGraph &groups, GroupGraph::Node fr
 
 /// The edges from operations of `from` to those of `to`, by their numbers there, in order. Found from the
 /// side that has fewer: concatenations have thousands of operands, inputs of wide graphs thousands of users.
-static llvm::SmallVector<std::pair<size_t, size_t>> edgesBetween(llvm::ArrayRef<Operation *> from,
-                                                                 llvm::ArrayRef<Operation *> to) {
+static std::vector<std::pair<size_t, size_t>> edgesBetween(llvm::ArrayRef<Operation *> from,
+                                                           llvm::ArrayRef<Operation *> to) {
   llvm::SmallDenseMap<Operation *, size_t, 16> producers, consumers;
   for (Operation *op : from)
     producers.try_emplace(op, producers.size());
@@ -51,11 +51,11 @@ static llvm::SmallVector<std::pair<size_t, size_t>> edgesBetween(llvm::ArrayRef<
   }
   auto sorted = edges.takeVector();
   llvm::sort(sorted);
-  return llvm::SmallVector<std::pair<size_t, size_t>>(sorted.begin(), sorted.end());
+  return {sorted.begin(), sorted.end()};
 }
 
 void fusion::MergeLog::note(llvm::ArrayRef<Operation *> from, llvm::ArrayRef<Operation *> to, Reason reason,
-                            const std::string &detail) {
+                            const std::string &detail, bool wasFused) {
   if (!state.decisions)
     return;
   for (auto [producer, consumer] : edgesBetween(from, to)) {
@@ -63,18 +63,18 @@ void fusion::MergeLog::note(llvm::ArrayRef<Operation *> from, llvm::ArrayRef<Ope
     decision.fused = reason == Reason::Fused;
     decision.reason = reason;
     decision.detail = detail;
-    put(std::move(decision));
+    put(std::move(decision), wasFused);
   }
 }
 
-void fusion::MergeLog::put(Decision decision) {
+void fusion::MergeLog::put(Decision decision, bool wasFused) {
   std::vector<Decision> &decisions = state.decisions->decisions;
   auto key = [](const Decision &d) { return d.producer + "\n" + d.consumer; };
   for (; indexed < decisions.size(); ++indexed)
     places[key(decisions[indexed])].push_back(indexed);
   auto &same = places[key(decision)];
   for (size_t place : same) {
-    if (decisions[place].fused != isSplitting)
+    if (decisions[place].fused != wasFused)
       continue;
     decisions[place] = std::move(decision);
     return;

@@ -38,24 +38,21 @@ public:
   /// Notes why operators of one group are in two now.
   void separated(llvm::ArrayRef<mlir::Operation *> from, llvm::ArrayRef<mlir::Operation *> to,
                  const Refusal &refusal) {
-    isSplitting = true;
-    note(from, to, refusal.reason, refusal.detail);
-    isSplitting = false;
+    note(from, to, refusal.reason, refusal.detail, /*wasFused=*/true);
   }
 
 private:
   void note(llvm::ArrayRef<mlir::Operation *> from, llvm::ArrayRef<mlir::Operation *> to, Reason reason,
-            const std::string &detail);
-  /// Puts the decision in the place of a refusal on an edge of the same names; at the end where there is no
-  /// decision on such an edge. Several operators may come from one node: what is fused already is another
-  /// edge of the same names, and stays.
-  void put(Decision decision);
+            const std::string &detail, bool wasFused = false);
+  /// Puts the decision in the place of one on an edge of the same names that says `wasFused`; at the end
+  /// where there is no decision on such an edge. Several operators may come from one node: what says
+  /// otherwise is another edge of the same names, and stays.
+  void put(Decision decision, bool wasFused);
 
   PassState &state;
   /// Of the first `indexed` decisions, by "producer\nconsumer".
   llvm::StringMap<llvm::SmallVector<size_t, 1>> places;
   size_t indexed = 0;
-  bool isSplitting = false; ///< replaces what is fused rather than what is not
 };
 
 } // namespace tokamak::fusion

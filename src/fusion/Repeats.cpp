@@ -40,7 +40,7 @@ fusion::Refusal fusion::refuseRepeats(const CostModel &model, llvm::ArrayRef<Ope
   const GroupCost together = costOf(both);
   if (together.dearRepeats <= repeatsAllowed)
     return {};
-  // On one core with its dispatch: how the tasks divide is no reason to compute a thing twice.
+  // On one core, calls included: how the tasks divide is no reason to compute a thing twice.
   const double apart = costOf(from).serial() + costOf(to).serial();
   if (together.serial() <= apart)
     return {};
