@@ -3,6 +3,7 @@
 // reader computes it instead: once in place of the value where there is one reader (an activation, a scale, a
 // transposition in front of a convolution or matrix product becomes its prologue), and again in each where
 // there are several. An operation belongs to one group, so the graph gets a copy of it for each reader.
+#include "analysis/Blocks.h"
 #include "analysis/PostDominatorTree.h"
 #include "codegen/kernel/KernelEstimate.h"
 #include "fusion/Candidate.h"
@@ -71,27 +72,8 @@ private:
     return llvm::any_of(op->getUsers(), [&](Operation *user) { return groups.nodeOf(user) != node; });
   }
 
-  /// The operations of the group that `op` depends on and itself, in block order.
-  GroupGraph::Members sliceOf(Operation *op, GroupGraph::Node node) const {
-    llvm::SmallPtrSet<Operation *, 16> inside;
-    GroupGraph::Members pending{op};
-    while (!pending.empty()) {
-      Operation *next = pending.pop_back_val();
-      if (!inside.insert(next).second)
-        continue;
-      for (Value operand : next->getOperands())
-        if (Operation *definition = operand.getDefiningOp())
-          if (groups.nodeOf(definition) == node)
-            pending.push_back(definition);
-    }
-    GroupGraph::Members slice;
-    llvm::copy_if(groups.membersOf(node), std::back_inserter(slice),
-                  [&](Operation *member) { return inside.contains(member); });
-    return slice;
-  }
-
   void tryRecompute(Operation *op, GroupGraph::Node node) {
-    GroupGraph::Members slice = sliceOf(op, node);
+    const GroupGraph::Members slice = analysis::sliceWithin(groups.membersOf(node), op);
     if (!isElementByElement(slice))
       return; // what other passes said of it holds
     if (llvm::all_of(slice, [](Operation *member) { return isa<tk::ReshapeOp>(member); }) ||

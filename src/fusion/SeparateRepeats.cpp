@@ -3,13 +3,13 @@
 // asked for: exp of a vector, spread over the rows of a matrix, becomes an exp for each element of the
 // matrix wherever the loops are not such that it can stay in a register. Where computing it once, in a kernel
 // of its own, takes less time, its operators leave the group.
+#include "analysis/Blocks.h"
 #include "analysis/PostDominatorTree.h"
 #include "fusion/CostModel.h"
 #include "fusion/Groups.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/MergeLog.h"
 #include "fusion/Repeats.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "rewrite/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -51,14 +51,10 @@ private:
   }
 
   void trySeparate(Operation *last) {
-    llvm::SetVector<Operation *> needed;
-    BackwardSliceOptions within;
-    within.inclusive = true;
-    within.filter = [&](Operation *op) { return current.contains(op); };
-    getBackwardSlice(last, &needed, within);
-    Members slice, rest;
-    for (Operation *op : members)
-      (needed.contains(op) ? slice : rest).push_back(op);
+    const Members slice = analysis::sliceWithin(members, last);
+    const llvm::SmallPtrSet<Operation *, 16> needed(slice.begin(), slice.end());
+    Members rest;
+    llvm::copy_if(members, std::back_inserter(rest), [&](Operation *op) { return !needed.contains(op); });
     // One value passes from the one kernel to the other, and computing it needs no loops of its own.
     auto staysInside = [&](Operation *op) {
       return analysis::kindOf(op) <= FusionKind::Injective &&

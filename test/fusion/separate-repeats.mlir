@@ -34,6 +34,32 @@ func.func @slice(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x5
 
 // -----
 
+// A composite goes along as one operator.
+// CHECK-LABEL: func.func @composite
+// CHECK: %[[E:.*]] = tk.fusion {{.*}}(%arg0)
+// CHECK: tk.composite "Sigmoid"
+// CHECK: tk.fusion {{.*}}(%[[E]])
+// CHECK-NOT: tk.fusion
+func.func @composite(%x: tensor<2x1xf32>) -> tensor<3x41xf32> {
+  %zero = tk.constant dense<0.0> : tensor<f32>
+  %s = tk.composite "Sigmoid"(%x) {
+  ^bb0(%a: tensor<2x1xf32>):
+    %one = tk.constant dense<1.0> : tensor<f32>
+    %n = tk.neg %a : (tensor<2x1xf32>) -> tensor<2x1xf32>
+    %e = tk.exp %n : (tensor<2x1xf32>) -> tensor<2x1xf32>
+    %d = tk.add %e, %one : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+    %q = tk.div %one, %d : (tensor<f32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+    tk.yield %q : tensor<2x1xf32>
+  } : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %b = tk.broadcast %s {shape = array<i64: 2, 40>} : (tensor<2x1xf32>) -> tensor<2x40xf32>
+  %n = tk.neg %b : (tensor<2x40xf32>) -> tensor<2x40xf32>
+  %p = tk.pad %n, %zero {low = array<i64: 0, 1>, high = array<i64: 1, 0>} : (tensor<2x40xf32>, tensor<f32>) -> tensor<3x41xf32>
+  %m = tk.max %p, %zero : (tensor<3x41xf32>, tensor<f32>) -> tensor<3x41xf32>
+  return %m : tensor<3x41xf32>
+}
+
+// -----
+
 // Never: an element for each row stays in a register while the row is computed.
 // CHECK-LABEL: func.func @column
 // CHECK: tk.fusion "exp_mul"(%arg0, %arg1)
