@@ -25,6 +25,9 @@ constexpr int mostAnchors = 2;
 class Collector {
 public:
   std::vector<Operation *> run(const Site &site) {
+    block = site.front()->getBlock();
+    for (Operation *op : site) // whatever there is room for besides
+      add(op, 0);
     for (Operation *op : site) {
       if (levels.size() >= mostOperations)
         break; // before all readers of a value are gone through once for each of them
@@ -47,7 +50,6 @@ public:
 private:
   /// Summands and the slices that they read, and all anchors beside.
   void addBehind(Operation *op) {
-    block = op->getBlock();
     llvm::SmallVector<Operation *> anchors = {op};
     if (!weightedAnchor(op))
       for (Value operand : op->getOperands())

@@ -2,6 +2,7 @@
 #include "rewrite/WeightedAnchor.h"
 #include "analysis/PostDominatorTree.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tokamak;
@@ -60,16 +61,28 @@ Value rewrite::rebuildAnchor(OpBuilder &builder, Location loc, const WeightedAnc
 }
 
 bool rewrite::isConstantExpression(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
+  // As long as there were rewrites, as a rule: the graph's own constants are folded before.
+  constexpr size_t longest = 1000;
+  llvm::SmallSetVector<Operation *, 16> expression;
+  auto add = [&](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    if (op)
+      expression.insert(op);
+    return op != nullptr;
+  };
+  if (!add(value))
     return false;
-  if (op->hasTrait<OpTrait::ConstantLike>())
-    return true;
-  // Chains are as long as there were rewrites; the graph's own constants are folded before.
-  const FusionKind kind = analysis::kindOf(op);
-  return op->getNumOperands() > 0 && op->getNumRegions() == 0 &&
-         (kind <= FusionKind::Injective || kind == FusionKind::Tuple) &&
-         llvm::all_of(op->getOperands(), isConstantExpression);
+  for (size_t i = 0; i < expression.size(); ++i) {
+    Operation *op = expression[i];
+    if (op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    const FusionKind kind = analysis::kindOf(op);
+    const bool isComputed = op->getNumOperands() > 0 && op->getNumRegions() == 0 &&
+                            (kind <= FusionKind::Injective || kind == FusionKind::Tuple);
+    if (!isComputed || !llvm::all_of(op->getOperands(), add) || expression.size() > longest)
+      return false;
+  }
+  return true;
 }
 
 void rewrite::moveConstantsBefore(Value value, Operation *op) {
