@@ -34,6 +34,15 @@ bool hasOwnLoops(Operation *op) {
   return kind == FusionKind::Reduction || kind == FusionKind::Anchor;
 }
 
+/// Whether each row of a kernel that reduces to `reduced` has elements of its own of `value`: they are kept
+/// where a loop would compute them again and again.
+bool spansRows(Value value, Value reduced) {
+  auto shape = tk::tensorType(value).getShape(), rows = tk::tensorType(reduced).getShape();
+  return shape.size() == rows.size() && llvm::all_of(llvm::zip(shape, rows), [](auto extents) {
+           return std::get<1>(extents) == 1 || std::get<0>(extents) == std::get<1>(extents);
+         });
+}
+
 /// Operators inside `members`, with for each value inside a composite or group the one outside that it stands
 /// for.
 class Flattened {
@@ -97,8 +106,9 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
   llvm::SmallVector<double> same(work.size()), other(work.size()), most(work.size());
   const bool holdsAnchor =
       llvm::any_of(flat.operators, [](Operation *op) { return analysis::kindOf(op) == FusionKind::Anchor; });
-  const bool runsByRows = llvm::any_of(
-      flat.operators, [](Operation *op) { return analysis::kindOf(op) == FusionKind::Reduction; });
+  auto reduction = llvm::find_if(flat.operators,
+                                 [](Operation *op) { return analysis::kindOf(op) == FusionKind::Reduction; });
+  const bool runsByRows = reduction != flat.operators.end();
 
   // Results of the group: what something outside of the members reads. An anchor's epilogue writes all of
   // them at once, as the loops of elementwise results of one shape do; elsewhere each has loops of its own.
@@ -128,7 +138,11 @@ llvm::SmallVector<fusion::OperatorWork> fusion::workOf(llvm::ArrayRef<Operation 
     const bool loops = hasOwnLoops(reader.op);
     const double asked = same[i] + other[i];
     const ExpressionFacts expression = loops ? ExpressionFacts() : facts(reader.op);
-    // A row keeps what all of its stages read; a value that rows share is computed in each.
+    // A row keeps what all of its stages read, and what is its own; a value that rows share is computed in
+    // each.
+    if (runsByRows && expression.isExpensive &&
+        spansRows(reader.op->getResult(0), (*reduction)->getResult(0)))
+      most[i] = std::min(most[i], reader.elements);
     reader.evaluations = loops                                  ? std::min(asked, reader.elements)
                          : runsByRows && expression.isExpensive ? most[i]
                                                                 : asked;

@@ -21,6 +21,26 @@ func.func @layer_norm(%x: tensor<40x64xf32>) -> tensor<40x64xf32> {
   return %r : tensor<40x64xf32>
 }
 
+// Over channels: the root of each column is kept, so it is not asked for again by each channel.
+// CHECK-LABEL: func.func @channel_norm
+// CHECK-NEXT: %[[R:.*]] = tk.fusion {{.*}}(%arg0)
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[R]]
+func.func @channel_norm(%x: tensor<1x64x28x28xf32>) -> tensor<1x64x28x28xf32> {
+  %n = tk.constant dense<64.0> : tensor<f32>
+  %e = tk.constant dense<1.0e-5> : tensor<f32>
+  %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<1x64x28x28xf32>) -> tensor<1x1x28x28xf32>
+  %m = tk.div %s, %n : (tensor<1x1x28x28xf32>, tensor<f32>) -> tensor<1x1x28x28xf32>
+  %d = tk.sub %x, %m : (tensor<1x64x28x28xf32>, tensor<1x1x28x28xf32>) -> tensor<1x64x28x28xf32>
+  %q = tk.mul %d, %d : (tensor<1x64x28x28xf32>, tensor<1x64x28x28xf32>) -> tensor<1x64x28x28xf32>
+  %t = tk.reduce %q {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<1x64x28x28xf32>) -> tensor<1x1x28x28xf32>
+  %v = tk.div %t, %n : (tensor<1x1x28x28xf32>, tensor<f32>) -> tensor<1x1x28x28xf32>
+  %w = tk.add %v, %e : (tensor<1x1x28x28xf32>, tensor<f32>) -> tensor<1x1x28x28xf32>
+  %u = tk.sqrt %w : (tensor<1x1x28x28xf32>) -> tensor<1x1x28x28xf32>
+  %r = tk.div %d, %u : (tensor<1x64x28x28xf32>, tensor<1x1x28x28xf32>) -> tensor<1x64x28x28xf32>
+  return %r : tensor<1x64x28x28xf32>
+}
+
 // A value that others need is one more result of the kernel.
 // CHECK-LABEL: func.func @interior_output
 // CHECK-NEXT: %[[R:.*]]:2 = tk.fusion

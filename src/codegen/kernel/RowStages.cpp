@@ -9,13 +9,14 @@ namespace {
 
 // In units of one cheap instruction on a vector; a load is one. What a stage takes besides its value: a
 // store, two loads, and the loop around them.
-constexpr int64_t expensiveOperator = 16, keeping = 5, manyTimes = 16, unbounded = int64_t(1) << 32;
+constexpr int64_t expensiveOperator = 16, keeping = 5, unbounded = int64_t(1) << 32;
 
 bool isExpensive(Operation &op) { return op.hasTrait<tk::IsExpensive>(); }
 
-/// True where a loop that reads `op` would compute each of its elements many times: keeping them is for free.
+/// True where a loop that reads `op` would compute each of its elements so often that keeping them is for
+/// free.
 bool isRepeated(Operation &op) {
-  int64_t own = tk::tensorType(op.getResult(0)).getNumElements();
+  const int64_t own = tk::tensorType(op.getResult(0)).getNumElements(), manyTimes = isExpensive(op) ? 2 : 16;
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
     return user->getNumResults() > 0 &&
            tk::tensorType(user->getResult(0)).getNumElements() / manyTimes >= own;
