@@ -78,7 +78,7 @@ private:
   std::optional<llvm::SmallVector<Tensor>> expected;
   std::vector<llvm::SmallVector<Tensor>> movedOutputs; ///< of moved inputs, once needed
   std::vector<Latitude> latitudes;                     ///< of outputs, once needed
-  std::set<std::string> latitudesOf;                   ///< the nodes of what leaves them open
+  std::optional<std::set<std::string>> latitudesOf;    ///< the nodes of what is filtered
   double evaluatorSeconds = 0;                         ///< for `expected`
   std::string last;
   std::optional<int64_t> applied;

@@ -1,6 +1,7 @@
-//===- VerifyFiltering.cpp - what minimal filtering leaves open of a kernel's results ----------------===//
+//===- VerifyFiltering.cpp - what the arithmetic of a kernel leaves open of its results --------------===//
 #include "driver/VerifyFiltering.h"
 #include "driver/FilteringError.h"
+#include "driver/SumError.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/MathExtras.h"
@@ -53,24 +54,28 @@ bool isFiltered(mlir::Operation *op) {
   return group && filteredConvolution(group).getOperation() == op;
 }
 
-/// Evaluates with the results of filtered convolutions changed, and notes what was met.
+/// Evaluates with the results of filtered convolutions and of sums changed, and notes what was met.
 class Variants {
 public:
   Variants(double relative, EvaluateRevised evaluate) : relative(relative), evaluate(evaluate) {}
 
   /// `change` makes of a result, its allowed error and its place what it is instead.
   std::optional<Tensors> withErrors(llvm::function_ref<double(double, double, size_t)> change) {
-    return evaluate(
-        [&](mlir::Operation *op, llvm::ArrayRef<Tensor> operands, llvm::MutableArrayRef<Tensor> results) {
-          if (!isFiltered(op))
-            return;
-          // Errors change the scales of those behind them by no more than they are themselves.
-          auto [found, isNew] = scales.try_emplace(op);
-          if (isNew)
-            found->second = filteringScale(llvm::cast<tk::ConvOp>(op), operands[0], operands[1]);
-          const std::vector<double> &scale = found->second;
-          replace(results[0], [&](double y, size_t i) { return change(y, relative * scale[i], i); });
-        });
+    return evaluate([&](mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
+                        llvm::MutableArrayRef<Tensor> results) {
+      if (results.empty())
+        return;
+      // Errors change the scales of those behind them by no more than they are themselves.
+      auto [found, isNew] = scales.try_emplace(op);
+      if (isNew)
+        found->second = isFiltered(op) ? filteringScale(llvm::cast<tk::ConvOp>(op), operands[0], operands[1])
+                                       : sumScale(op, operands, results[0]);
+      const std::vector<double> &scale = found->second;
+      if (scale.empty())
+        return;
+      anyScale = true;
+      replace(results[0], [&](double y, size_t i) { return change(y, relative * scale[i], i); });
+    });
   }
   /// `change` makes of a result and its reach what it is instead.
   std::optional<Tensors> withReach(llvm::function_ref<double(double, Reach)> change) {
@@ -78,7 +83,6 @@ public:
         [&](mlir::Operation *op, llvm::ArrayRef<Tensor> operands, llvm::MutableArrayRef<Tensor> results) {
           if (!isFiltered(op))
             return;
-          anyFiltered = true;
           const auto reach = filteringReach(llvm::cast<tk::ConvOp>(op), operands[0], operands[1]);
           replace(results[0], [&](double y, size_t i) {
             anyReached |= reach[i] != Reach::Finite;
@@ -87,7 +91,7 @@ public:
           });
         });
   }
-  bool anyFiltered = false, anyReached = false, anyOverflow = false;
+  bool anyScale = false, anyReached = false, anyOverflow = false;
 
 private:
   static void replace(Tensor &tensor, llvm::function_ref<double(double, size_t)> by) {
@@ -184,11 +188,12 @@ std::vector<FilteringReach> filteringReach(tk::ConvOp conv, const Tensor &input,
   return all;
 }
 
-std::vector<Latitude> filteringLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
-                                        EvaluateRevised evaluate) {
+std::vector<Latitude> arithmeticLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
+                                         EvaluateRevised evaluate) {
   Variants variant(relative, evaluate);
   auto plain = variant.withReach([](double y, Reach) { return y; });
-  if (!plain || !variant.anyFiltered)
+  auto up = variant.withErrors([](double y, double error, size_t) { return y + error; });
+  if (!plain || !variant.anyScale)
     return {};
   std::vector<Latitude> latitudes;
   for (const Tensor &tensor : expected)
@@ -197,7 +202,7 @@ std::vector<Latitude> filteringLatitude(llvm::ArrayRef<Tensor> expected, double 
     for (size_t i = 0; other && i < expected.size(); ++i)
       body(latitudes[i], expected[i], (*plain)[i], (*other)[i]);
   };
-  forEachResult(variant.withErrors([](double y, double error, size_t) { return y + error; }), widen);
+  forEachResult(up, widen);
   forEachResult(variant.withErrors([](double y, double error, size_t) { return y - error; }), widen);
   for (int mixture = 0; mixture < mixtures; ++mixture)
     forEachResult(variant.withErrors([&](double y, double error, size_t i) {

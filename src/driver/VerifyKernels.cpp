@@ -45,12 +45,6 @@ Tensor constantTensor(mlir::Value value) {
   return tk::constantValue(viewed)->reshaped(tk::tensorType(value).getShape());
 }
 
-/// Whether the step's kernel computes its convolution by minimal filtering.
-bool isFiltered(mlir::Operation *op) {
-  auto group = llvm::dyn_cast<tk::FusionOp>(op);
-  return group && filteredConvolution(group);
-}
-
 } // namespace
 
 KernelCheck::KernelCheck(std::vector<codegen::ObservedStep> observed,
@@ -122,13 +116,11 @@ void KernelCheck::check(size_t number, const void *const *values) {
       }
       return movedResults[static_cast<size_t>(round)][i];
     };
-    // Results follow the convolution's element by element, so errors all up and all down bound them.
+    // Results follow a filtered convolution's element by element, so errors all up and all down bound them.
     auto latitude = [&, i = i] {
       if (!latitudes)
-        latitudes = !isFiltered(step.op)
-                        ? std::vector<Latitude>()
-                        : filteringLatitude(*expected, toleranceOf(DataType::Float32).relative, 0,
-                                            [&](auto revise) { return evaluate(step.op, operands, revise); });
+        latitudes = arithmeticLatitude(*expected, toleranceOf(DataType::Float32).relative, 0,
+                                       [&](auto revise) { return evaluate(step.op, operands, revise); });
       return latitudes->empty() ? Latitude() : (*latitudes)[i];
     };
     Tensor got = fetchNext();

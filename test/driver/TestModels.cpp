@@ -100,6 +100,16 @@ static std::string dense() {
   return b.bytes();
 }
 
+/// y[16] = the sums of the columns of x[N, 16].
+static std::string columnSums() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"N", "16"});
+  b.output("y", TensorProto::FLOAT, {"1", "16"});
+  b.weight("axes", {1}, std::vector<int64_t>{0});
+  b.node("ReduceSum", {"x", "axes"}, {"y"});
+  return b.bytes();
+}
+
 /// c = a + b and d = a * b, with one symbol in both inputs.
 static std::string twoInputs() {
   Builder b;
@@ -394,6 +404,7 @@ static std::string cancellingProducts() {
 
 std::vector<std::pair<std::string, std::string>> allTestModels() {
   return {{"dense", dense()},
+          {"column_sums", columnSums()},
           {"two_inputs", twoInputs()},
           {"odd_names", oddNames()},
           {"reshape_by_input", reshapeByInput()},

@@ -92,7 +92,7 @@ struct VerifyFiltering : testing::Test {
                    return std::optional<llvm::SmallVector<Tensor>>(
                        reference::evaluateRevised(group.op, group.operands, revise));
                  };
-                 return filteringLatitude({group.expected}, kernelTolerance(DataType::Float32).relative, 0,
+                 return arithmeticLatitude({group.expected}, kernelTolerance(DataType::Float32).relative, 0,
                                           evaluate)[0];
                })
         .isSame();
