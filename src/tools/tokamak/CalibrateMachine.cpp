@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <immintrin.h>
@@ -187,12 +188,22 @@ double measureDispatch(int threads, double fallback) {
   meeting.wanted = threads;
   void *buffers[] = {&meeting};
   constexpr int dispatches = 20;
-  return shortest(0.1,
-                  [&] {
-                    for (int i = 0; i < dispatches; ++i)
-                      tk_parallel_for(&context, meet, buffers, threads);
-                  }) /
-         dispatches;
+  const double measured = shortest(0.1,
+                                   [&] {
+                                     for (int i = 0; i < dispatches; ++i)
+                                       tk_parallel_for(&context, meet, buffers, threads);
+                                   }) /
+                          dispatches;
+  // Microseconds; milliseconds are the turns of other work, and fusion would be decided by them.
+  constexpr double longest = 500e-6;
+  if (measured <= longest)
+    return measured;
+  std::fprintf(
+      stderr,
+      "calibrate: the machine is busy: handing work to %d threads takes %.1f ms; %.1f us are taken for "
+      "it, calibrate again when nothing else runs\n",
+      threads, measured * 1e3, fallback * 1e6);
+  return fallback;
 }
 
 } // namespace
