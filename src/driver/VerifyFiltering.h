@@ -1,7 +1,8 @@
 //===- VerifyFiltering.h - what the arithmetic of a kernel leaves open of its results ----------------===//
 // Each result of a convolution by minimal filtering (docs/winograd.md) is made of all inputs that its tile
 // reads. So its error is relative to them (FilteringError.h), and what is not finite among them may reach it.
-// How far, follows from the operands. Long sums of terms of one sign are off by more than others (SumError.h).
+// How far, follows from the operands. Long sums of terms of one sign are off by more than others
+// (SumError.h).
 #pragma once
 #include "driver/VerifyTolerance.h"
 #include "reference/Evaluate.h"
@@ -27,10 +28,10 @@ using EvaluateRevised =
     llvm::function_ref<std::optional<llvm::SmallVector<Tensor>>(reference::Revise revise)>;
 
 /// What the filtered convolutions and the sums of a group or a function leave open of each of its results, if
-/// their errors are at most `relative` of their scales (FilteringError.h, SumError.h). Nothing where there are
-/// none. `evaluate` computes what has run; `expected` may be the results of another graph for the same inputs.
-/// `mixtures`: in how many ways of errors in either direction, apart from all up and all down, results are
-/// bounded that depend on many others.
+/// their errors are at most `relative` of their scales (FilteringError.h, SumError.h). Nothing where there
+/// are none. `evaluate` computes what has run; `expected` may be the results of another graph for the same
+/// inputs. `mixtures`: in how many ways of errors in either direction, apart from all up and all down,
+/// results are bounded that depend on many others.
 std::vector<Latitude> arithmeticLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
                                          EvaluateRevised evaluate);
 

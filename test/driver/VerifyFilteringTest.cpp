@@ -93,7 +93,7 @@ struct VerifyFiltering : testing::Test {
                        reference::evaluateRevised(group.op, group.operands, revise));
                  };
                  return arithmeticLatitude({group.expected}, kernelTolerance(DataType::Float32).relative, 0,
-                                          evaluate)[0];
+                                           evaluate)[0];
                })
         .isSame();
   }
