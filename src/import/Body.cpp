@@ -1,4 +1,5 @@
 //===- Body.cpp - building tk operations, with folding -------------------------------------===//
+#include "import/ElementTypeFault.h"
 #include "import/IndexCheck.h"
 #include "import/NodeContext.h"
 #include "mlir/IR/Diagnostics.h"
@@ -75,6 +76,31 @@ static std::optional<llvm::SmallVector<Tensor>> constantsToFold(mlir::Operation 
   return constants;
 }
 
+/// The fault of an operation that `tk::createChecked` refused with `diagnostic`, in words for the user of a
+/// model. Those of the dialect (the inference of types) are such; those of MLIR's verifier begin with the tk
+/// operator, which the user never wrote.
+static ImportFault refusal(llvm::StringRef name, ValueRange operands,
+                           llvm::ArrayRef<NamedAttribute> attributes, llvm::StringRef diagnostic,
+                           mlir::MLIRContext *context) {
+  std::string op = ("tk." + name).str();
+  if (diagnostic.consume_front("'" + op + "' op ") && diagnostic.starts_with("operand #")) {
+    if (std::optional<ElementTypeFault> fault = elementTypeFault(op, operands, attributes, context))
+      return {("computes with " + tokamak::name(fault->type) + ", but takes " + fault->taken +
+               "; convert its inputs")
+                  .str(),
+              std::move(fault)};
+    std::string types;
+    for (Value operand : operands)
+      types += (types.empty() ? "" : ", ") + tokamak::name(typeOf(operand)).str();
+    return {"does not take operands of these element types: " + types + "; put Casts before them"};
+  }
+  if (diagnostic.empty())
+    return {"its inputs do not fit (" + op + "); check their types and shapes"};
+  return {diagnostic.contains(';')
+              ? diagnostic.str()
+              : (diagnostic + "; check the shapes of its inputs and its attributes").str()};
+}
+
 Values Body::ops(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<NamedAttribute> attributes) {
   std::string reason;
   mlir::ScopedDiagnosticHandler capture(builder.getContext(), [&](mlir::Diagnostic &diagnostic) {
@@ -85,7 +111,7 @@ Values Body::ops(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<Named
   mlir::FailureOr<mlir::Operation *> created =
       tk::createChecked(builder, loc, ("tk." + name).str(), operands, attributes);
   if (mlir::failed(created))
-    throw ImportFault{reason.empty() ? ("its operands do not fit (tk." + name + ")").str() : reason};
+    throw refusal(name, operands, attributes, reason, builder.getContext());
   mlir::Operation *op = *created;
   for (mlir::Type type : op->getResultTypes())
     llvm::cantFail(

@@ -1,5 +1,6 @@
 //===- Importer.cpp - one import of a model at concrete shapes -------------------------------===//
 #include "import/Importer.h"
+#include "import/ElementTypeFault.h"
 #include "import/ErrorLine.h"
 #include "import/Weights.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -135,6 +136,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
   if (node.input_size() > maxInputs)
     return fail("it has " + llvm::Twine(node.input_size()) + " inputs, but " + llvm::Twine(maxInputs) +
                 " are the most; split it into several nodes");
+  Values inputs;
   try {
     bool refers = llvm::any_of(node.attribute(), [](const auto &a) { return !a.ref_attr_name().empty(); });
     onnx::NodeProto copy;
@@ -142,7 +144,6 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
       copy = resolveAttributes(node, frame);
     const onnx::NodeProto &resolved = refers ? copy : node;
 
-    Values inputs;
     for (const std::string &input : node.input())
       inputs.push_back(input.empty() ? Value() : scope.lookup(input));
 
@@ -159,7 +160,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
         inner.attributes[attribute.name()] = attribute;
       for (const onnx::AttributeProto &attribute : resolved.attribute())
         inner.attributes[attribute.name()] = attribute;
-      return importCall(node, *it->second, std::move(inputs), at, inner);
+      return importCall(node, *it->second, inputs, at, inner);
     }
     auto opset = frame.opsets->find(domain);
     const ImportFn *entry = Registry::get().find(node.op_type(), domain);
@@ -171,7 +172,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
     if (opset == frame.opsets->end())
       return fail("the model does not say which version of domain '" + oneLine(domain, 60) +
                   "' it uses; export the model again");
-    ImportedNode context(*this, node, resolved, place, opset->second, std::move(inputs), body, scope, frame);
+    ImportedNode context(*this, node, resolved, place, opset->second, inputs, body, scope, frame);
     Result results = (*entry)(context);
     if (!results)
       return results;
@@ -181,7 +182,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
                     "') is not supported; leave it out");
     return results;
   } catch (const ImportFault &fault) {
-    return fail(fault.reason + assumed);
+    return fail((fault.elementType ? reasonOf(*fault.elementType, node, inputs) : fault.reason) + assumed);
   }
 }
 

@@ -106,9 +106,19 @@ inline int64_t rankOf(Value value) { return static_cast<int64_t>(shapeOf(value).
 llvm::Error checkTensorSize(mlir::RankedTensorType type,
                             llvm::function_ref<llvm::Error(const llvm::Twine &)> refuse);
 
+/// An operand whose element type the operator does not take, and those it takes: "int32 or int64". The
+/// operand may be gone by the time that this is read.
+struct ElementTypeFault {
+  Value operand;
+  llvm::SmallVector<int64_t> shape;
+  DataType type;
+  std::string taken;
+};
+
 /// Thrown by Body where operands do not fit; never crosses `Model::import`.
 struct ImportFault {
   std::string reason;
+  std::optional<ElementTypeFault> elementType = std::nullopt; ///< says more than `reason`
 };
 
 class NodeContext {
