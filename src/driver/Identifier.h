@@ -20,7 +20,8 @@ private:
 };
 
 /// The identifier for one name, without regard to others: ASCII letters, digits and underscores, no keyword
-/// of C or C++, no name that the C standard reserves, not empty.
+/// of C or C++, no type or macro of the C library (INT8_MAX becomes INT8_MAX_), no name that the C standard
+/// reserves, not empty.
 std::string identifierFor(llvm::StringRef name);
 
 } // namespace tokamak::driver

@@ -77,6 +77,19 @@ class Compile(Command):
         flags = ["-x", "c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", self.folder.name]
         subprocess.run([cpp, *flags, self.path("1.class-so.h")], check=True)
 
+    def test_header_compiles_where_names_are_those_of_headers(self):
+        self.good("compile", "header_names.onnx", "-o", "names.so")
+        headers = ("assert", "complex", "errno", "fenv", "float", "inttypes", "limits", "locale", "math", "setjmp",
+                   "signal", "stdarg", "stdbool", "stdio", "stdlib", "string", "time", "wchar")
+        with open(self.path("use.c"), "w") as file:
+            file.writelines("#include <" + name + ".h>\n" for name in headers)
+            file.write('#include "names.h"\n')
+        for compiler, language, standard in (("CC", "c", "c11"), ("CC", "c", "gnu17"), ("CXX", "c++", "gnu++20")):
+            flags = ["-x", language, "-std=" + standard, "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+            for source in ("use.c", "names.h"):
+                subprocess.run([os.environ.get(compiler, compiler.lower()), *flags, "-I", self.folder.name,
+                                self.path(source)], check=True)
+
     def test_errors_at_run_time(self):
         self.good("compile", "scatter.onnx", "-o", "scatter.so")
         with open(self.path("use.c"), "w") as file:

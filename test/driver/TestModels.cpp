@@ -135,6 +135,21 @@ static std::string oddNames() {
   return b.bytes();
 }
 
+/// Inputs and outputs called as what C headers define.
+static std::string headerNames() {
+  Builder b;
+  for (const char *name :
+       {"size_t",     "int64_t",  "int8_t",  "INT8_MAX", "UINT_LEAST16_MAX", "SIZE_MAX", "NULL",
+        "errno",      "offsetof", "stdin",   "EOF",      "assert",           "bool",     "EINVAL",
+        "M_PI",       "I",        "complex", "PRId64",   "SIGINT",           "FLT_MAX",  "LC_ALL",
+        "FE_INVALID", "va_list",  "FILE"}) {
+    b.input(name, TensorProto::INT64, {"2"});
+    b.output(std::string(name) + "'", TensorProto::INT64, {"2"});
+    b.node("Neg", {name}, {std::string(name) + "'"});
+  }
+  return b.bytes();
+}
+
 /// y = x reshaped to the value of the input `shape`.
 static std::string reshapeByInput() {
   Builder b;
@@ -407,6 +422,7 @@ std::vector<std::pair<std::string, std::string>> allTestModels() {
           {"column_sums", columnSums()},
           {"two_inputs", twoInputs()},
           {"odd_names", oddNames()},
+          {"header_names", headerNames()},
           {"reshape_by_input", reshapeByInput()},
           {"scatter", scatter()},
           {"gather", gather()},
