@@ -96,9 +96,12 @@ static ImportFault refusal(llvm::StringRef name, ValueRange operands,
   }
   if (diagnostic.empty())
     return {"its inputs do not fit (" + op + "); check their types and shapes"};
-  return {diagnostic.contains(';')
-              ? diagnostic.str()
-              : (diagnostic + "; check the shapes of its inputs and its attributes").str()};
+  if (diagnostic.contains(';'))
+    return {diagnostic.str()};
+  // Types that differ are a fault of both.
+  if (elementTypeFault(op, operands, attributes, context))
+    return {(diagnostic + "; put a Cast before one of them").str()};
+  return {(diagnostic + "; check the shapes of its inputs and its attributes").str()};
 }
 
 Values Body::ops(llvm::StringRef name, ValueRange operands, llvm::ArrayRef<NamedAttribute> attributes) {

@@ -13,7 +13,7 @@ static constexpr DataType allTypes[] = {
     DataType::BFloat16, DataType::Float32, DataType::Float64};
 
 /// Concatenations may have thousands of operands, and take all types.
-static constexpr size_t maxTriedOperands = 16;
+static constexpr size_t maxTriedOperands = 64;
 
 /// Whether the operation can be made with operands of `types`. The one made has no place and is gone after.
 static bool fits(llvm::StringRef opName, mlir::TypeRange types,

@@ -70,8 +70,7 @@ mlir::LogicalResult checkRange(Loc loc, llvm::StringRef what, llvm::ArrayRef<int
 mlir::LogicalResult checkSameElement(Loc loc, mlir::ValueRange operands) {
   for (mlir::Value v : operands.drop_front(operands.empty() ? 0 : 1))
     if (elementOf(v) != elementOf(operands.front()))
-      return refuse(loc, "operands have different element types: ", show(operands.front()), " and ", show(v),
-                    "; convert one of them (ONNX Cast)");
+      return refuse(loc, "operands have different element types: ", show(operands.front()), " and ", show(v));
   return success();
 }
 

@@ -79,8 +79,8 @@ TEST(ElementTypes, NameTheInputThatIsWrong) {
 
 TEST(ElementTypes, ThatDifferAreBothNamed) {
   EXPECT_THAT(refusal("Add", {DataType::Int64, DataType::Float32}),
-              EndsWith("operands have different element types: int64[2,4] and float32[2,4]; convert one of "
-                       "them (ONNX Cast)"));
+              EndsWith("operands have different element types: int64[2,4] and float32[2,4]; put a Cast "
+                       "before one of them"));
 }
 
 TEST(ElementTypes, ThatAreWrongTwiceAreListed) {
