@@ -86,7 +86,7 @@ static ImportFault refusal(llvm::StringRef name, ValueRange operands,
   if (diagnostic.consume_front("'" + op + "' op ") && diagnostic.starts_with("operand #")) {
     if (std::optional<ElementTypeFault> fault = elementTypeFault(op, operands, attributes, context))
       return {("computes with " + tokamak::name(fault->type) + ", but takes " + fault->taken +
-               "; convert its inputs")
+               "; put a Cast to " + tokamak::name(fault->usual) + " before its inputs")
                   .str(),
               std::move(fault)};
     std::string types;

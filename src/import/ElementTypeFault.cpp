@@ -42,6 +42,15 @@ static std::string listed(llvm::ArrayRef<DataType> types) {
   return text;
 }
 
+/// What to advise. Of an operator made of several, only the one that refused has been asked: float32 is what
+/// the others take as well.
+static DataType mostUsual(llvm::ArrayRef<DataType> types) {
+  for (DataType type : {DataType::Float32, DataType::Int64})
+    if (llvm::is_contained(types, type))
+      return type;
+  return types.front();
+}
+
 std::optional<ElementTypeFault> elementTypeFault(llvm::StringRef opName, ValueRange operands,
                                                  llvm::ArrayRef<mlir::NamedAttribute> attributes,
                                                  mlir::MLIRContext *context) {
@@ -64,12 +73,15 @@ std::optional<ElementTypeFault> elementTypeFault(llvm::StringRef opName, ValueRa
       }
       if (!taken.empty())
         return ElementTypeFault{operand, llvm::SmallVector<int64_t>(refused.getShape()), typeOf(operand),
-                                listed(taken)};
+                                listed(taken), mostUsual(taken)};
     }
   return std::nullopt;
 }
 
-std::string reasonOf(const ElementTypeFault &fault, const onnx::NodeProto &node, ValueRange inputs) {
+std::string reasonOf(const ImportFault &importFault, const onnx::NodeProto &node, ValueRange inputs) {
+  if (!importFault.elementType)
+    return importFault.reason;
+  const ElementTypeFault &fault = *importFault.elementType;
   // An operator made of several sees its inputs through them: next to the operand itself, an input like it.
   std::optional<size_t> found;
   int likeness = 0;
@@ -81,10 +93,10 @@ std::string reasonOf(const ElementTypeFault &fault, const onnx::NodeProto &node,
       std::tie(found, likeness) = std::make_tuple(i, like);
   }
   if (!found)
-    return ("computes with " + name(fault.type) + ", but takes " + fault.taken + "; choose another type")
-        .str();
+    return importFault.reason;
   return ("has input '" + oneLine(node.input(static_cast<int>(*found)), 60) + "' of " + name(fault.type) +
-          shapeText(shapeOf(inputs[*found])) + ", but takes " + fault.taken + "; put a Cast before it")
+          shapeText(shapeOf(inputs[*found])) + ", but takes " + fault.taken + "; put a Cast to " +
+          name(fault.usual) + " before it")
       .str();
 }
 

@@ -10,7 +10,7 @@ std::optional<ElementTypeFault> elementTypeFault(llvm::StringRef opName, ValueRa
                                                  llvm::ArrayRef<mlir::NamedAttribute> attributes,
                                                  mlir::MLIRContext *context);
 
-/// The fault in terms of the node: the input that it comes from, the types taken, and what to do.
-std::string reasonOf(const ElementTypeFault &fault, const onnx::NodeProto &node, ValueRange inputs);
+/// The fault's reason; of an element type in terms of the node, with the input that it comes from.
+std::string reasonOf(const ImportFault &fault, const onnx::NodeProto &node, ValueRange inputs);
 
 } // namespace tokamak::import

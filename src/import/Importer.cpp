@@ -182,7 +182,7 @@ Result Importer::importNode(const onnx::NodeProto &node, mlir::OpBuilder &at, co
                     "') is not supported; leave it out");
     return results;
   } catch (const ImportFault &fault) {
-    return fail((fault.elementType ? reasonOf(*fault.elementType, node, inputs) : fault.reason) + assumed);
+    return fail(reasonOf(fault, node, inputs) + assumed);
   }
 }
 

@@ -113,6 +113,7 @@ struct ElementTypeFault {
   llvm::SmallVector<int64_t> shape;
   DataType type;
   std::string taken;
+  DataType usual; ///< the most usual of them
 };
 
 /// Thrown by Body where operands do not fit; never crosses `Model::import`.

@@ -15,7 +15,7 @@ constexpr const char *integerTypes = "int8, int16, int32, int64, uint8, uint16, 
 struct Case {
   std::string opType;
   DataType type;
-  std::string taken;
+  std::string taken, advised;
 };
 
 /// The error of one node of `inputs` called in0, in1, ..., of shape [2, 4].
@@ -35,15 +35,18 @@ std::string refusal(const std::string &opType, const std::vector<DataType> &inpu
 
 TEST(ElementTypes, OfOneInputAreListed) {
   for (const Case &c :
-       {Case{"Sqrt", DataType::Int64, floatTypes}, Case{"Cos", DataType::Int32, floatTypes},
-        Case{"Erf", DataType::UInt8, floatTypes}, Case{"Floor", DataType::Int64, floatTypes},
-        Case{"IsNaN", DataType::Int64, floatTypes}, Case{"Not", DataType::Float32, "bool"},
-        Case{"Neg", DataType::Bool, "any type but bool"}, Case{"Abs", DataType::Bool, "any type but bool"},
-        Case{"ArgMax", DataType::Bool, "any type but bool"},
-        Case{"BitwiseNot", DataType::Float16, integerTypes}})
+       {Case{"Sqrt", DataType::Int64, floatTypes, "float32"},
+        Case{"Cos", DataType::Int32, floatTypes, "float32"},
+        Case{"Erf", DataType::UInt8, floatTypes, "float32"},
+        Case{"Floor", DataType::Int64, floatTypes, "float32"},
+        Case{"IsNaN", DataType::Int64, floatTypes, "float32"}, Case{"Not", DataType::Float32, "bool", "bool"},
+        Case{"Neg", DataType::Bool, "any type but bool", "float32"},
+        Case{"Abs", DataType::Bool, "any type but bool", "float32"},
+        Case{"ArgMax", DataType::Bool, "any type but bool", "float32"},
+        Case{"BitwiseNot", DataType::Float16, integerTypes, "int64"}})
     EXPECT_EQ(refusal(c.opType, {c.type}),
               ("test.onnx: node 'it' (" + c.opType + "): has input 'in0' of " + name(c.type) +
-               "[2, 4], but takes " + c.taken + "; put a Cast before it")
+               "[2, 4], but takes " + c.taken + "; put a Cast to " + c.advised + " before it")
                   .str())
         << c.opType;
 }
@@ -52,29 +55,38 @@ TEST(ElementTypes, OfOperatorsThatAreSeveralAreThoseOfTheInput) {
   for (const char *opType : {"Softmax", "Sigmoid", "Softplus", "Mish", "Elu", "Selu", "LogSoftmax"})
     EXPECT_EQ(refusal(opType, {DataType::Int64}), std::string("test.onnx: node 'it' (") + opType +
                                                       "): has input 'in0' of int64[2, 4], but takes " +
-                                                      floatTypes + "; put a Cast before it");
+                                                      floatTypes + "; put a Cast to float32 before it");
 }
 
 TEST(ElementTypes, OfTwoInputsChangeTogether) {
-  for (const Case &c :
-       {Case{"And", DataType::Float32, "bool"}, Case{"Add", DataType::Bool, "any type but bool"},
-        Case{"Max", DataType::Bool, "any type but bool"}, Case{"Mod", DataType::Bool, "any type but bool"},
-        Case{"Pow", DataType::Bool, "any type but bool"},
-        Case{"BitwiseAnd", DataType::Float32, integerTypes}})
+  for (const Case &c : {Case{"And", DataType::Float32, "bool", "bool"},
+                        Case{"Add", DataType::Bool, "any type but bool", "float32"},
+                        Case{"Max", DataType::Bool, "any type but bool", "float32"},
+                        Case{"Mod", DataType::Bool, "any type but bool", "float32"},
+                        Case{"Pow", DataType::Bool, "any type but bool", "float32"},
+                        Case{"BitwiseAnd", DataType::Float32, integerTypes, "int64"}})
     EXPECT_THAT(refusal(c.opType, {c.type, c.type}),
                 EndsWith(("has input 'in0' of " + name(c.type) + "[2, 4], but takes " + c.taken +
-                          "; put a Cast before it")
+                          "; put a Cast to " + c.advised + " before it")
                              .str()))
         << c.opType;
 }
 
 TEST(ElementTypes, NameTheInputThatIsWrong) {
   EXPECT_THAT(refusal("Where", {DataType::Float32, DataType::Float32, DataType::Float32}),
-              EndsWith("has input 'in0' of float32[2, 4], but takes bool; put a Cast before it"));
-  EXPECT_THAT(refusal("ScatterElements", {DataType::Float32, DataType::Float32, DataType::Float32}),
-              EndsWith("has input 'in1' of float32[2, 4], but takes int32 or int64; put a Cast before it"));
-  EXPECT_THAT(refusal("Gather", {DataType::Float32, DataType::Float32}),
-              EndsWith("has input 'in1' of float32[2, 4], but takes int32 or int64; put a Cast before it"));
+              EndsWith("has input 'in0' of float32[2, 4], but takes bool; put a Cast to bool before it"));
+  EXPECT_THAT(
+      refusal("ScatterElements", {DataType::Float32, DataType::Float32, DataType::Float32}),
+      EndsWith("has input 'in1' of float32[2, 4], but takes int32 or int64; put a Cast to int64 before it"));
+  EXPECT_THAT(
+      refusal("Gather", {DataType::Float32, DataType::Float32}),
+      EndsWith("has input 'in1' of float32[2, 4], but takes int32 or int64; put a Cast to int64 before it"));
+}
+
+TEST(ElementTypes, OfValuesInsideNameNoInput) {
+  EXPECT_THAT(refusal("ReduceL2", {DataType::Bool}),
+              EndsWith(std::string("(ReduceL2): computes with uint8, but takes ") + floatTypes +
+                       "; put a Cast to float32 before its inputs"));
 }
 
 TEST(ElementTypes, ThatDifferAreBothNamed) {
@@ -84,8 +96,9 @@ TEST(ElementTypes, ThatDifferAreBothNamed) {
 }
 
 TEST(ElementTypes, ThatAreWrongTwiceAreListed) {
-  EXPECT_THAT(refusal("GatherElements", {DataType::Int64, DataType::Bool}),
-              EndsWith("has input 'in1' of bool[2, 4], but takes int32 or int64; put a Cast before it"));
+  EXPECT_THAT(
+      refusal("GatherElements", {DataType::Int64, DataType::Bool}),
+      EndsWith("has input 'in1' of bool[2, 4], but takes int32 or int64; put a Cast to int64 before it"));
   ModelBuilder m;
   m.input("x", {1, 1, 4, 4}, DataType::Int32).input("rois", {2, 4}, DataType::Int32);
   m.input("images", {2}, DataType::Float32);
