@@ -3,6 +3,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace tokamak::driver {
@@ -20,6 +21,19 @@ double unitInLastPlace(DataType type) {
     return 0x1p-23;
   default:
     return 0x1p-52;
+  }
+}
+
+/// Below it rounding is not relative any more.
+double smallestNormal(DataType type) {
+  switch (type) {
+  case DataType::Float16:
+    return 0x1p-14;
+  case DataType::BFloat16:
+  case DataType::Float32:
+    return 0x1p-126;
+  default:
+    return std::numeric_limits<double>::min();
   }
 }
 
@@ -108,7 +122,8 @@ private:
   bool isNear(double a, double b, double more) const {
     if (std::isnan(b) || std::isinf(b))
       return std::isnan(b) ? std::isnan(a) : a == b;
-    return std::abs(a - b) <= absolute + tolerance.relative * std::max(std::abs(b), scale) + more;
+    const double magnitude = std::max({std::abs(b), scale, smallestNormal(expected.type())});
+    return std::abs(a - b) <= absolute + tolerance.relative * magnitude + more;
   }
 
   const Tensor &got, &expected;

@@ -1,8 +1,8 @@
 //===- VerifyTolerance.h - when a compiled value counts as the evaluator's -------------------===//
 // An element is right where |got - expected| <= atol + rtol * max(|expected|, rms), rms being the root mean
 // square of the expected tensor's finite elements: a sum that cancels errs by what was added up, not by what
-// remains. Of a tensor whose rms is below 1, atol is that part of it. NaN equals NaN, infinities must match,
-// integers and bools must be equal.
+// remains. Of a tensor whose rms is below 1, atol is that part of it. Numbers too small for relative rounding
+// count as the smallest that is not. NaN equals NaN, infinities must match, integers and bools must be equal.
 //
 // What the contract of a kernel leaves open is right as well: values within given bounds, or one of some
 // others (VerifyFiltering.h).

@@ -17,12 +17,15 @@ std::optional<rewrite::BatchNormFactors> rewrite::batchNormFactors(tk::BatchNorm
   }
   const Tensor &gamma = statistics[0], &beta = statistics[1], &mean = statistics[2],
                &variance = statistics[3];
+  auto isFinite = [&](double value) { // as the constant that it will be
+    return element.isF32() ? std::isfinite(static_cast<float>(value)) : std::isfinite(value);
+  };
   const double epsilon = op.getEpsilon().convertToDouble();
   BatchNormFactors factors;
   for (int64_t c = 0; c < gamma.size(); ++c) {
     double scale = gamma.doubleAt(c) / std::sqrt(variance.doubleAt(c) + epsilon);
     double shift = beta.doubleAt(c) - mean.doubleAt(c) * scale;
-    if (!std::isfinite(scale) || !std::isfinite(shift))
+    if (!isFinite(scale) || !isFinite(shift))
       return std::nullopt;
     factors.scale.push_back(scale);
     factors.shift.push_back(shift);

@@ -93,7 +93,10 @@ ChannelMap LinearOperator::resultMap() const {
 template <typename T>
 static bool losesPrecision(llvm::ArrayRef<T> before, llvm::ArrayRef<T> after) {
   constexpr T leastPrecise = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
-  auto keepsPrecision = [](T from, T to) { return from < leastPrecise || to >= leastPrecise; };
+  // What was too small for that before need only stay a normal number.
+  auto keepsPrecision = [](T from, T to) {
+    return to >= (from < leastPrecise ? std::min(from, std::numeric_limits<T>::min()) : leastPrecise);
+  };
   return !llvm::all_of_zip(before, after, keepsPrecision);
 }
 

@@ -28,6 +28,9 @@ std::optional<WeightedAnchor> ownAnchor(Value value) {
 
 /// Whether b may stand behind a along the inputs' channels.
 bool areSummands(const WeightedAnchor &a, const WeightedAnchor &b) {
+  // Partial sums of halves are rounded to halves, and may overflow: only exact rewrites are for them.
+  if (tk::tensorType(a.weight).getElementType().getIntOrFloatBitWidth() < 32)
+    return false;
   if (a.op == b.op || a.inputAxis != b.inputAxis || !haveSameGeometry(a, b, a.weightInAxis) ||
       a.op->getResult(0).getType() != b.op->getResult(0).getType())
     return false;

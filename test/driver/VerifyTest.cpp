@@ -38,6 +38,9 @@ TEST(Compare, NumbersWithinTheTolerance) {
 TEST(Compare, SmallNumbers) {
   EXPECT_TRUE(isSame(floats({1e-8, 2e-8}), floats({1e-8, 2e-8})));
   EXPECT_FALSE(isSame(floats({-1e-8, -2e-8}), floats({1e-8, 2e-8})));
+  // Subnormal ones round to multiples of 2^-149.
+  EXPECT_TRUE(isSame(floats({1.46189e-40}), floats({1.46179e-40})));
+  EXPECT_FALSE(isSame(floats({1.6e-40}), floats({1.4e-40})));
 }
 
 TEST(Compare, SpecialValues) {

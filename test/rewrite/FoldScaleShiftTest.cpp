@@ -223,6 +223,20 @@ TEST_F(FoldScaleShiftTest, KeepsScalesThatUnderflow) {
   }
 }
 
+// Nor does a scale bring weights that are small already to where they lose it.
+TEST_F(FoldScaleShiftTest, KeepsScalesThatSmallWeightsUnderflowBy) {
+  for (double scale : {1e-6, 0.5}) {
+    rewrite("func.func @main(%x: tensor<6x2xf32>) -> tensor<6x2xf32> {\n" +
+                constant("w", {2, 2}, {1e-33F, 2e-33F, -3e-33F, 1e-34F}) +
+                constant("s", {}, {static_cast<float>(scale)}) +
+                "%p = tk.matmul %x, %w : (tensor<6x2xf32>, tensor<2x2xf32>) -> tensor<6x2xf32>\n"
+                "%y = tk.mul %p, %s : (tensor<6x2xf32>, tensor<f32>) -> tensor<6x2xf32>\n"
+                "return %y : tensor<6x2xf32>\n}",
+            {createFoldScaleShiftPass});
+    EXPECT_EQ(count("mul"), scale < 0.1 ? 1 : 0);
+  }
+}
+
 // Weights that underflow beside larger ones keep NaN for 0 * inf apart from infinity. (Of sums that underflow
 // the sign depends on where they are rounded.)
 TEST_F(FoldScaleShiftTest, NoWeightBecomesZero) {

@@ -49,3 +49,15 @@ func.func @no_variance(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %0 = tk.batch_norm %x, %g, %g, %z, %z {epsilon = 0.0} : (tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
 }
+
+// The factor times the mean, 1e40, is none of single precision.
+// CHECK-LABEL: func.func @large_shift
+// CHECK: tk.batch_norm
+func.func @large_shift(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %g = tk.constant dense<1.0e+18> : tensor<2xf32>
+  %z = tk.constant dense<0.0> : tensor<2xf32>
+  %m = tk.constant dense<1.0e+20> : tensor<2xf32>
+  %v = tk.constant dense<1.0e-4> : tensor<2xf32>
+  %0 = tk.batch_norm %x, %g, %z, %m, %v {epsilon = 0.0} : (tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
