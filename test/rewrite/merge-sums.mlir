@@ -250,13 +250,11 @@ func.func @no_images(%x: tensor<0x4x6x6xf32>, %y: tensor<0x2x6x6xf32>) -> (tenso
   return %2 : tensor<0x8x6x6xf32>
 }
 
-// -----
-
 // Never in half precision: one sum may overflow, or not, where two and their sum do not, or do.
-// CHECK-LABEL: func.func @halves
+// CHECK-LABEL: func.func @half_precision
 // CHECK-COUNT-2: tk.matmul
 // CHECK: tk.add
-func.func @halves(%a: tensor<2x3xf16>, %b: tensor<2x3xf16>) -> tensor<2x4xf16> {
+func.func @half_precision(%a: tensor<2x3xf16>, %b: tensor<2x3xf16>) -> tensor<2x4xf16> {
   %v = tk.constant dense<1.0> : tensor<3x4xf16>
   %w = tk.constant dense<2.0> : tensor<3x4xf16>
   %x = tk.matmul %a, %v : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf16>
