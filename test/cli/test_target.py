@@ -61,17 +61,19 @@ class Target(Command):
             file.write("{")
         self.fails(2, "explain", "dense.onnx", "--target-description", "target.json", parts=["is not JSON"])
 
-    def test_calibrate(self):
-        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
-        done = self.run_command("calibrate", environment=environment)
+    def calibrate(self, environment, *arguments):
+        done = self.run_command("calibrate", *arguments, environment=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("cache/tokamak/target.json")) as file:
-            measured = json.load(file)
         # Beside other work the time of a dispatch is not believed, and a line says so.
-        self.assertLess(measured["dispatch_us"], 501)
         if done.stderr:
             self.assertRegex(done.stderr, r"^calibrate: the machine is busy: [^\n]*\n$")
-            self.assertEqual(measured["dispatch_us"], 2)
+
+    def test_calibrate(self):
+        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
+        self.calibrate(environment)
+        with open(self.path("cache/tokamak/target.json")) as file:
+            measured = json.load(file)
+        self.assertLess(measured["dispatch_us"], 501)
         self.assertGreaterEqual(measured["l1_gbytes_per_s"], measured["memory_gbytes_per_s"])
         for key in ("clock_ghz", "peak_gflops", "dispatch_us", "dense_convolution_efficiency", "matmul_efficiency"):
             self.assertGreater(measured[key], 0, key)
@@ -88,7 +90,7 @@ class Target(Command):
         named = json.loads(self.good("explain", "dense.onnx", "--format", "json", "--target-cpu", "x86-64-v3",
                                      environment=environment))
         self.assertEqual(named["target"]["source"], "defaults")
-        self.good("calibrate", "-o", "here.json", environment=environment)
+        self.calibrate(environment, "-o", "here.json")
         self.good("explain", "dense.onnx", "--target-description", "here.json")
         self.fails(1, "calibrate", "-o", "no/such/file", environment=environment, parts=["no/such/file"])
 
