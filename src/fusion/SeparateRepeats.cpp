@@ -34,14 +34,20 @@ public:
   }
 
   void run() {
-    // Readers first: a producer takes with it what it is computed from.
-    const Members all = members;
-    for (Operation *op : llvm::reverse(all))
-      if (current.contains(op) && analysis::kindOf(op) <= FusionKind::Injective && isSpread(op))
-        trySeparate(op);
+    while (separateOne()) {
+    }
   }
 
 private:
+  /// Readers first: a producer takes with it what it is computed from. What could not leave may be able to
+  /// once a value that it shares with others has left.
+  bool separateOne() {
+    const Members all = members;
+    return llvm::any_of(llvm::reverse(all), [&](Operation *op) {
+      return analysis::kindOf(op) <= FusionKind::Injective && isSpread(op) && trySeparate(op);
+    });
+  }
+
   /// Whether a member makes a larger value of it.
   bool isSpread(Operation *op) const {
     return llvm::any_of(op->getUsers(), [&](Operation *user) {
@@ -50,7 +56,7 @@ private:
     });
   }
 
-  void trySeparate(Operation *last) {
+  bool trySeparate(Operation *last) {
     const Members slice = analysis::sliceWithin(members, last);
     const llvm::SmallPtrSet<Operation *, 16> needed(slice.begin(), slice.end());
     Members rest;
@@ -62,16 +68,17 @@ private:
               llvm::all_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); }));
     };
     if (rest.empty() || !llvm::all_of(slice, staysInside))
-      return;
+      return false;
     const fusion::Refusal refusal = fusion::refuseRepeats(model, slice, rest);
     if (!refusal || !state.fuel.take("separate-repeats", last->getLoc()))
-      return;
+      return false;
     log.separated(slice, rest, refusal);
     put(slice);
     put(rest);
     for (Operation *op : slice)
       current.erase(op);
     members = std::move(rest);
+    return true;
   }
 
   /// Makes a group of the operators; one alone needs no number.

@@ -2,6 +2,7 @@
 // each of the elements that it is spread over.
 // RUN: tokamak-opt %s --split-input-file --partition-dominator --separate-repeats --merge-rows --outline-groups | FileCheck %s
 // RUN: tokamak-opt %s --split-input-file --partition-dominator --outline-groups | FileCheck %s --check-prefix=BASELINE
+// RUN: tokamak-opt %s --split-input-file --separate-repeats --outline-groups | FileCheck %s --check-prefix=GIVEN
 
 // exp of one row, multiplied into 8192 rows: as one kernel, 8192 times as many exponentials.
 // CHECK-LABEL: func.func @row
@@ -92,4 +93,152 @@ func.func @small(%x: tensor<8xf32>, %y: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %e = tk.exp %x : (tensor<8xf32>) -> tensor<8xf32>
   %m = tk.mul %e, %y : (tensor<8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
   return %m : tensor<2x8xf32>
+}
+
+// -----
+
+// What others read inside the group leaves first, and what is computed from it after that: neither is repeated.
+// CHECK-LABEL: func.func @read_twice
+// CHECK: %[[E:.*]] = tk.fusion "exp"(%arg0)
+// CHECK: %[[T:.*]] = tk.fusion "tanh"(%[[E]])
+// CHECK: tk.fusion "mul_add"(%[[T]], %arg1, %[[E]])
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @read_twice(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %e = tk.exp %x : (tensor<512xf32>) -> tensor<512xf32>
+  %t = tk.tanh %e : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %t, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %a = tk.add %m, %e : (tensor<4096x512xf32>, tensor<512xf32>) -> tensor<4096x512xf32>
+  return %a : tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: a value that is a graph output as well disappears.
+// CHECK-LABEL: func.func @also_output
+// CHECK: %[[E:.*]] = tk.fusion "neg_exp"(%arg0)
+// CHECK: %[[M:.*]] = tk.fusion "mul"(%[[E]], %arg1)
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[E]], %[[M]]
+func.func @also_output(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> (tensor<512xf32>, tensor<4096x512xf32>) {
+  %n = tk.neg %x : (tensor<512xf32>) -> tensor<512xf32>
+  %e = tk.exp %n : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %e, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %e, %m : tensor<512xf32>, tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: nor one that a region reads.
+// CHECK-LABEL: func.func @read_in_a_region
+// CHECK: %[[E:.*]] = tk.fusion "exp"(%arg0)
+// CHECK: %[[M:.*]] = tk.fusion "mul"(%[[E]], %arg1)
+// CHECK: tk.if
+// CHECK: tk.fusion "tanh"(%[[E]])
+// CHECK: return %[[M]]
+func.func @read_in_a_region(%x: tensor<512xf32>, %y: tensor<4096x512xf32>, %c: tensor<i1>) -> (tensor<4096x512xf32>, tensor<512xf32>) {
+  %e = tk.exp %x : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %e, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %r = tk.if %c {
+    %d = tk.tanh %e : (tensor<512xf32>) -> tensor<512xf32>
+    tk.yield %d : tensor<512xf32>
+  } else {
+    tk.yield %x : tensor<512xf32>
+  } : (tensor<i1>) -> tensor<512xf32>
+  return %m, %r : tensor<4096x512xf32>, tensor<512xf32>
+}
+
+// -----
+
+// Never: a group of two results is given, one of them inside of what would leave. Two values would have to pass
+// from kernel to kernel, so it stays whole, and both are results still.
+// CHECK-LABEL: func.func @visible_inside
+// CHECK: return
+// GIVEN-LABEL: func.func @visible_inside
+// GIVEN: %[[R:.*]]:2 = tk.fusion "tanh_exp_mul"(%arg0, %arg1)
+// GIVEN-NOT: tk.fusion
+// GIVEN: return %[[R]]#1, %[[R]]#0
+func.func @visible_inside(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> (tensor<4096x512xf32>, tensor<512xf32>) {
+  %t = tk.tanh %x {tk.group = 0 : i64} : (tensor<512xf32>) -> tensor<512xf32>
+  %e = tk.exp %t {tk.group = 0 : i64} : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %e, %y {tk.group = 0 : i64} : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %m, %t : tensor<4096x512xf32>, tensor<512xf32>
+}
+
+// -----
+
+// Never: a group that waits for itself. What is computed from the value by no kernel of ours comes between.
+// CHECK-LABEL: func.func @cycle
+// CHECK: %[[E:.*]] = tk.fusion "neg_exp"(%arg0)
+// CHECK: %[[S:.*]] = tk.cumsum %[[E]]
+// CHECK: tk.fusion "mul_add"(%[[E]], %arg1, %[[S]])
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @cycle(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %n = tk.neg %x : (tensor<512xf32>) -> tensor<512xf32>
+  %e = tk.exp %n : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %e, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %s = tk.cumsum %e {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<512xf32>) -> tensor<512xf32>
+  %a = tk.add %m, %s : (tensor<4096x512xf32>, tensor<512xf32>) -> tensor<4096x512xf32>
+  return %a : tensor<4096x512xf32>
+}
+
+// -----
+
+// The same where what leaves reads the value that came another way: it runs behind that.
+// CHECK-LABEL: func.func @cycle_in_front
+// CHECK: %[[N:.*]] = tk.fusion "neg"(%arg0)
+// CHECK: %[[S:.*]] = tk.cumsum %[[N]]
+// CHECK: %[[E:.*]] = tk.fusion "exp_add"(%[[N]], %[[S]])
+// CHECK: tk.fusion "mul"(%[[E]], %arg1)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @cycle_in_front(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %n = tk.neg %x : (tensor<512xf32>) -> tensor<512xf32>
+  %s = tk.cumsum %n {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<512xf32>) -> tensor<512xf32>
+  %e = tk.exp %n : (tensor<512xf32>) -> tensor<512xf32>
+  %t = tk.add %e, %s : (tensor<512xf32>, tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %t, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %m : tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: one element that all read stays in a register.
+// CHECK-LABEL: func.func @rank_zero
+// CHECK: tk.fusion "exp_mul"(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @rank_zero(%x: tensor<f32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %e = tk.exp %x : (tensor<f32>) -> tensor<f32>
+  %m = tk.mul %e, %y : (tensor<f32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %m : tensor<4096x512xf32>
+}
+
+// -----
+
+// Never: over no rows nothing is repeated.
+// CHECK-LABEL: func.func @no_rows
+// CHECK: tk.fusion "exp_mul"(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @no_rows(%x: tensor<512xf32>, %y: tensor<0x512xf32>) -> tensor<0x512xf32> {
+  %e = tk.exp %x : (tensor<512xf32>) -> tensor<512xf32>
+  %m = tk.mul %e, %y : (tensor<512xf32>, tensor<0x512xf32>) -> tensor<0x512xf32>
+  return %m : tensor<0x512xf32>
+}
+
+// -----
+
+// Never: nothing that becomes larger by padding has no element to repeat.
+// CHECK-LABEL: func.func @padded_nothing
+// CHECK: tk.fusion "exp_pad_mul"(%arg0, %arg1)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @padded_nothing(%x: tensor<0x512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %one = tk.constant dense<1.0> : tensor<f32>
+  %e = tk.exp %x : (tensor<0x512xf32>) -> tensor<0x512xf32>
+  %p = tk.pad %e, %one {low = array<i64: 4096, 0>, high = array<i64: 0, 0>} : (tensor<0x512xf32>, tensor<f32>) -> tensor<4096x512xf32>
+  %m = tk.mul %p, %y : (tensor<4096x512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %m : tensor<4096x512xf32>
 }
