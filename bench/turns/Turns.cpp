@@ -1,14 +1,20 @@
 //===- Turns.cpp - one model compiled in several ways, timed in turn -----------------------------===//
 // A ratio of two times says something only where both sides saw the same machine. So all sides live in one
-// process, and each round gives each of them a short turn: A B C, A B C, ... What is reported of a ratio is
-// the median over the rounds, of the two turns of one round, with its quartiles.
+// process, and each round gives each of them a short turn. What is reported of a ratio is the median over the
+// rounds, of the two turns of one round, with its quartiles.
+//
+// Pages that lie well or badly in the caches make a tenth of difference to the same code. So all sides of a
+// round read and write the same memory, and each round has memory of its own. The order changes from round to
+// round, since each side finds the caches as the one before left them: A B C, A C B, B C A, B A C, ...
 #include "Options.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 using namespace tokamak;
 using nlohmann::ordered_json;
@@ -20,10 +26,27 @@ struct Side {
   std::string label;
   std::vector<std::string> words; ///< of its own, beside those of all
   tool::LoadedRun run;
-  std::vector<HostTensor> outputs;
+  std::vector<HostTensor> outputs; ///< of the last turn
+  std::vector<double> turns;       ///< median of each turn, ms
+  double least = INFINITY;         ///< of all samples, ms
+};
+
+/// What runs read and write.
+struct Memory {
+  explicit Memory(const tool::LoadedRun &run) {
+    for (const NamedTensor &input : run.inputs)
+      inputs.push_back(input.tensor);
+    for (const ValueInfo &info : run.program.outputs)
+      outputs.emplace_back(info.type, info.shape);
+    auto view = [](HostTensor &tensor) { return TensorView{tensor.type, tensor.shape, tensor.bytes.data()}; };
+    std::transform(inputs.begin(), inputs.end(), std::back_inserter(inputViews), view);
+    std::transform(outputs.begin(), outputs.end(), std::back_inserter(outputViews), view);
+  }
+  Memory(Memory &&) = default; ///< views stay valid: what vectors hold stays where it is
+  Memory &operator=(Memory &&) = default;
+
+  std::vector<HostTensor> inputs, outputs;
   std::vector<TensorView> inputViews, outputViews;
-  std::vector<double> turns; ///< median of each turn, ms
-  double least = INFINITY;   ///< of all samples, ms
 };
 
 struct Options {
@@ -65,14 +88,20 @@ Status load(Side &side, const std::vector<std::string> &common, int threads) {
   if (!run)
     return {run.status().code, side.label + ": " + run.status().message};
   side.run = std::move(*run);
-  for (NamedTensor &input : side.run.inputs)
-    side.inputViews.push_back({input.tensor.type, input.tensor.shape, input.tensor.bytes.data()});
-  side.outputs.reserve(side.run.program.outputs.size());
-  for (const ValueInfo &info : side.run.program.outputs) {
-    HostTensor &tensor = side.outputs.emplace_back(info.type, info.shape);
-    side.outputViews.push_back({tensor.type, tensor.shape, tensor.bytes.data()});
-  }
-  return side.run.session->run(side.inputViews, side.outputViews);
+  return {};
+}
+
+/// Whether both take and give tensors of the same types and shapes.
+bool sameSignature(const tool::LoadedRun &a, const tool::LoadedRun &b) {
+  auto sameInput = [](const NamedTensor &a, const NamedTensor &b) {
+    return a.tensor.type == b.tensor.type && a.tensor.shape == b.tensor.shape;
+  };
+  auto sameOutput = [](const ValueInfo &a, const ValueInfo &b) {
+    return a.type == b.type && a.shape == b.shape;
+  };
+  return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(), sameInput) &&
+         std::equal(a.program.outputs.begin(), a.program.outputs.end(), b.program.outputs.begin(),
+                    b.program.outputs.end(), sameOutput);
 }
 
 /// max |a - b| / max(1, max |b|) over float32 values; infinite where others differ, or only one is NaN.
@@ -110,7 +139,7 @@ double nowMs(bool oneThread) {
 
 /// One turn: runs that bring its data back into the caches, then as many as fit the time, in samples long
 /// enough for the clock.
-Status takeTurn(Side &side, const Options &options) {
+Status takeTurn(Side &side, const Memory &memory, const Options &options) {
   constexpr double sampleMs = 0.2;
   constexpr int warmUps = 2, fewest = 3;
   std::vector<double> samples;
@@ -119,7 +148,7 @@ Status takeTurn(Side &side, const Options &options) {
   for (int i = 0; i < warmUps + fewest || spent < options.turnMs; ++i) {
     const double start = nowMs(options.threads == 1);
     for (int64_t run = 0; run < runs; ++run)
-      if (Status status = side.run.session->run(side.inputViews, side.outputViews); !status.ok())
+      if (Status status = side.run.session->run(memory.inputViews, memory.outputViews); !status.ok())
         return status;
     const double taken = nowMs(options.threads == 1) - start, ms = taken / static_cast<double>(runs);
     if (i < warmUps) {
@@ -157,13 +186,29 @@ ordered_json reportOf(const std::vector<Side> &sides, const Options &options) {
 }
 
 Status measure(std::vector<Side> &sides, const std::vector<std::string> &common, const Options &options) {
-  for (Side &side : sides)
+  std::vector<Side *> order;
+  for (Side &side : sides) {
     if (Status status = load(side, common, options.threads); !status.ok())
       return status;
-  for (int round = 0; round < options.rounds; ++round)
-    for (Side &side : sides)
-      if (Status status = takeTurn(side, options); !status.ok())
+    if (!sameSignature(side.run, sides.front().run))
+      return {StatusCode::Misuse,
+              side.label + ": its inputs or outputs are not those of " + sides.front().label};
+    order.push_back(&side);
+  }
+  std::optional<Memory> memory;
+  for (int round = 0; round < options.rounds; ++round) {
+    // Made before the former goes, whose pages it would get otherwise.
+    memory = Memory(sides.front().run);
+    for (Side *side : order) {
+      if (Status status = takeTurn(*side, *memory, options); !status.ok())
         return status;
+      if (round == options.rounds - 1)
+        side->outputs = memory->outputs;
+    }
+    std::reverse(order.begin() + 1, order.end());
+    if (round % 2 == 1)
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+  }
   return {};
 }
 
