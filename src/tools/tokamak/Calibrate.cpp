@@ -24,12 +24,14 @@ static Status calibrate(std::string output) {
     if (std::error_code error = llvm::sys::fs::create_directories(llvm::sys::path::parent_path(output)))
       return {StatusCode::InvalidInput, output + ": cannot make its folder: " + error.message()};
   }
-  measureMachine(*target);
+  const std::string warning = measureMachine(*target);
   for (auto *measure : {measureKernels, measureCall})
     if (Status status = measure(*target); !status.ok())
       return status;
   if (Status status = writeText(output == "-" ? "" : output, writeTarget(*target)); !status.ok())
     return status;
+  if (!warning.empty())
+    std::fprintf(stderr, "calibrate: %s\n", warning.c_str());
   if (output != "-")
     std::printf("%s: %s\n", output.c_str(),
                 isDefault ? "read whenever code is compiled for this machine"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 #include <immintrin.h>
 #include <limits>
 #include <memory>
@@ -188,22 +188,12 @@ double measureDispatch(int threads, double fallback) {
   meeting.wanted = threads;
   void *buffers[] = {&meeting};
   constexpr int dispatches = 20;
-  const double measured = shortest(0.1,
-                                   [&] {
-                                     for (int i = 0; i < dispatches; ++i)
-                                       tk_parallel_for(&context, meet, buffers, threads);
-                                   }) /
-                          dispatches;
-  // Microseconds; milliseconds are the turns of other work, and fusion would be decided by them.
-  constexpr double longest = 500e-6;
-  if (measured <= longest)
-    return measured;
-  std::fprintf(
-      stderr,
-      "calibrate: the machine is busy: handing work to %d threads takes %.1f ms; %.1f us are taken for "
-      "it, calibrate again when nothing else runs\n",
-      threads, measured * 1e3, fallback * 1e6);
-  return fallback;
+  return shortest(0.1,
+                  [&] {
+                    for (int i = 0; i < dispatches; ++i)
+                      tk_parallel_for(&context, meet, buffers, threads);
+                  }) /
+         dispatches;
 }
 
 } // namespace
@@ -215,7 +205,7 @@ void raiseRates(TargetDescription &target, double seconds) {
   target.peakFlops = std::max(target.peakFlops, flops / shortestRun);
 }
 
-void measureMachine(TargetDescription &target) {
+std::string measureMachine(TargetDescription &target) {
   target.clockHz = target.peakFlops = 0; // defaults are none of this machine's
   raiseRates(target, 0.1);
 
@@ -233,8 +223,17 @@ void measureMachine(TargetDescription &target) {
   if (target.cores > 1) {
     const double all = measureRead(target, sizes[memoryLevels - 1], target.cores, 0.2);
     target.sharedMemoryBandwidth = std::max(all, target.sharedMemoryBandwidth);
-    target.dispatchSeconds = measureDispatch(static_cast<int>(target.cores), target.dispatchSeconds);
+    const double measured = measureDispatch(static_cast<int>(target.cores), target.dispatchSeconds);
+    // Microseconds; milliseconds are the turns of other work, and fusion would be decided by them.
+    constexpr double longest = 500e-6;
+    if (measured > longest)
+      return fmt::format(
+          "the machine is busy: handing work to {} threads takes {:.1f} ms; {:.1f} us are taken for "
+          "it, calibrate again when nothing else runs",
+          target.cores, measured * 1e3, target.dispatchSeconds * 1e6);
+    target.dispatchSeconds = measured;
   }
+  return "";
 }
 
 } // namespace tokamak::tool
