@@ -12,12 +12,12 @@
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
+#include "fusion/KernelTimes.h"
 #include "fusion/MergeLog.h"
 #include "fusion/NodeNames.h"
 #include "rewrite/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include <cmath>
-#include <limits>
 #include <map>
 
 namespace tokamak {
@@ -29,6 +29,7 @@ using namespace mlir;
 using namespace tokamak;
 using fusion::Candidate;
 using fusion::GroupGraph;
+using fusion::KernelTimes;
 using fusion::Refusal;
 
 namespace {
@@ -68,8 +69,9 @@ private:
 
   /// Some groups of a path as one kernel.
   struct Segment {
-    double seconds = std::numeric_limits<double>::infinity();
+    KernelTimes times = KernelTimes::never();
     std::string refusal;
+    bool isPossible() const { return std::isfinite(times.awake); }
   };
 
   bool holdsAnchor(GroupGraph::Node node) const {
@@ -238,37 +240,43 @@ private:
       return segment;
     }
     fusion::GroupCost cost = model.group(membersOf(path));
-    segment.seconds = cost.secondsAwake();
+    segment.times = KernelTimes(cost);
     segment.refusal = cost.refusal;
     return segment;
   }
 
   using Segments = std::map<std::pair<size_t, size_t>, Segment>; ///< by first group and end
 
+  /// The groups of a path as kernels of their own.
+  static KernelTimes timesApart(const Segments &segments, size_t first, size_t end) {
+    KernelTimes apart;
+    for (size_t i = first; i < end; ++i)
+      apart += segments.at({i, i + 1}).times;
+    return apart;
+  }
+
   /// Why the groups before and behind `place` of a path stay apart: what the smallest kernel across it takes.
   Refusal refusalAt(llvm::ArrayRef<GroupGraph::Node> path, const Segments &segments, size_t place) {
     const Segment *across = nullptr;
     size_t first = 0, end = 0;
     for (const auto &[range, segment] : segments)
-      if (range.first < place && place < range.second && std::isfinite(segment.seconds) &&
+      if (range.first < place && place < range.second && segment.isPossible() &&
           (!across || range.second - range.first < end - first))
         across = &segment, first = range.first, end = range.second;
     if (!across)
       return whyNoKernel(path[place - 1], path[place]);
-    double apart = 0;
-    for (size_t i = first; i < end; ++i)
-      apart += segments.at({i, i + 1}).seconds;
-    return compare(path.slice(first, end - first), across->seconds, apart);
+    return compare(path.slice(first, end - first), across->times, timesApart(segments, first, end));
   }
 
   /// Why the groups of a path that one kernel could compute stay apart.
-  Refusal compare(llvm::ArrayRef<GroupGraph::Node> path, double together, double apart) {
+  Refusal compare(llvm::ArrayRef<GroupGraph::Node> path, const KernelTimes &together,
+                  const KernelTimes &apart) {
     std::string numbers = fusion::comparison(together, apart);
     if (path.size() > 2)
       numbers += " for " + std::to_string(path.size()) + " kernels";
-    if (together >= apart)
+    if (!together.pays(apart))
       return {Reason::NoGain, numbers};
-    if (together * margin >= apart && planOf(path).repeats)
+    if (together.awake * margin >= apart.awake && planOf(path).repeats)
       return {Reason::NoGain, numbers + ", no more than the model can tell"};
     return {Reason::OtherMerge, numbers};
   }
@@ -309,9 +317,12 @@ private:
         return {Reason::ReadElsewhere, "by " + fusion::nodeName(user)};
       }
     // The reader was tried with others that it reads.
-    double together = price({from, to}).seconds;
-    return std::isfinite(together) ? compare({from, to}, together, price(from).seconds + price(to).seconds)
-                                   : whyNoKernel(from, to);
+    const Segment together = price({from, to});
+    if (!together.isPossible())
+      return whyNoKernel(from, to);
+    KernelTimes apart = price(from).times;
+    apart += price(to).times;
+    return compare({from, to}, together.times, apart);
   }
 
   /// Each edge between heavy loop nests says what this pass has against it, whether a path had it or not.
@@ -346,8 +357,9 @@ private:
         const Segment &segment = segments[{from, end}] = price(slice(from, end));
         // A kernel of several that repeats anything must pay beyond what the model can tell.
         const bool isSure = end - from == 1 || !planOf(slice(from, end)).repeats;
-        double seconds = segment.seconds * (isSure ? 1 : margin);
-        if (best[from] + seconds < best[end])
+        double seconds = segment.times.awake * (isSure ? 1 : margin);
+        if (best[from] + seconds < best[end] &&
+            (size == 1 || segment.times.pays(timesApart(segments, from, end))))
           best[end] = best[from] + seconds, start[end] = from;
       }
       if (!std::isfinite(best[end])) // refused even alone: stays as it is
@@ -360,13 +372,11 @@ private:
     for (size_t from = 0, end = 0; from < count; from = end) {
       for (end = from + 1; !isCut[end];)
         ++end;
-      double apart = 0;
-      for (size_t i = from; i < end; ++i)
-        apart += segments[{i, i + 1}].seconds;
       if (end - from > 1) {
         std::string stream = describeStream(slice(from, end));
-        merges |= merge(slice(from, end), fusion::comparison(segments[{from, end}].seconds, apart) +
-                                              (stream.empty() ? "" : "; " + stream));
+        merges |= merge(slice(from, end),
+                        fusion::comparison(segments[{from, end}].times, timesApart(segments, from, end)) +
+                            (stream.empty() ? "" : "; " + stream));
       }
     }
     for (size_t i = 1; i < count; ++i)

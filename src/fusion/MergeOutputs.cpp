@@ -10,6 +10,7 @@
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
+#include "fusion/KernelTimes.h"
 #include "fusion/MergeLog.h"
 #include "rewrite/Passes.h"
 
@@ -45,7 +46,7 @@ public:
 private:
   struct Known {
     codegen::KernelEstimate kernel;
-    double seconds = 0; ///< on one core
+    fusion::KernelTimes times;
   };
 
   bool reduces(GroupGraph::Node node) const {
@@ -118,10 +119,13 @@ private:
     fusion::GroupCost cost = model.group(groups.membersOfBoth(from, to));
     if (!cost.refusal.empty())
       return {Reason::CannotEmit, cost.refusal};
-    together.seconds = cost.serial();
-    const double apart = known(from).seconds + known(to).seconds;
-    detail = fusion::comparison(together.seconds, apart);
-    return together.seconds < apart ? Refusal() : Refusal{Reason::NoGain, detail};
+    together.times = fusion::KernelTimes(cost);
+    fusion::KernelTimes apart = known(from).times;
+    apart += known(to).times;
+    if (together.times.wakesInVain(apart))
+      return {Reason::NoGain, fusion::comparison(together.times.woken, apart.woken) + " with the dispatch"};
+    detail = fusion::comparison(together.times.alone, apart.alone);
+    return together.times.alone < apart.alone ? Refusal() : Refusal{Reason::NoGain, detail};
   }
 
   const Known &known(GroupGraph::Node node) {
@@ -129,7 +133,7 @@ private:
     if (isNew)
       place->second = {
           codegen::estimateKernel(Candidate(groups.membersOf(node)).group(), model.targetDescription()),
-          model.group(groups.membersOf(node)).serial()};
+          fusion::KernelTimes(model.group(groups.membersOf(node)))};
     return place->second;
   }
 

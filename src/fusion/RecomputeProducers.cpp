@@ -12,6 +12,7 @@
 #include "fusion/EmissionLimits.h"
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
+#include "fusion/KernelTimes.h"
 #include "fusion/MergeLog.h"
 #include "fusion/Repeats.h"
 #include "mlir/IR/IRMapping.h"
@@ -28,6 +29,7 @@ using namespace mlir;
 using namespace tokamak;
 using fusion::Candidate;
 using fusion::GroupGraph;
+using fusion::KernelTimes;
 using fusion::Refusal;
 
 namespace {
@@ -57,15 +59,20 @@ private:
     codegen::KernelEstimate kernel;
     fusion::GroupCost cost;
     int64_t bytes = 0; ///< of activations
-    /// On one core: how the tasks of one kernel divide is no reason to keep another.
-    double seconds() const { return cost.serial(); }
   };
   /// One reader of the value, and what it would be with the producers inside; or several kernels.
   struct Reader {
     GroupGraph::Node node = 0;
-    double before = 0, after = 0; ///< seconds
-    int64_t saved = 0;            ///< bytes
-    double gain() const { return before - after; }
+    KernelTimes before, after;
+    int64_t saved = 0; ///< bytes
+    /// On one core: how the tasks of one kernel divide is no reason to keep another, but for the first
+    /// dispatch that a kernel needs for it.
+    double gain() const { return wakesInVain() ? -1 : before.alone - after.alone; }
+    bool wakesInVain() const { return after.wakesInVain(before); }
+    std::string comparison() const {
+      return wakesInVain() ? fusion::comparison(after.woken, before.woken) + " with the dispatch"
+                           : fusion::comparison(after.alone, before.alone);
+    }
   };
 
   bool isRead(Operation *op, GroupGraph::Node node) const {
@@ -163,8 +170,8 @@ private:
     Candidate candidate(both, &internal);
     const Known &before = known(reader.node), after = price(candidate);
     reader.saved = before.bytes - after.bytes;
-    reader.before = before.seconds();
-    reader.after = after.seconds();
+    reader.before = KernelTimes(before.cost);
+    reader.after = KernelTimes(after.cost);
     return refuseKernel(before, after);
   }
 
@@ -207,13 +214,12 @@ private:
     // Where the value moves into its one reader, nothing is repeated: what the model cannot tell apart then,
     // bytes decide.
     const bool moves = readers.size() == 1 && all.saved > 0;
-    const bool inAll = !isNeeded && (moves ? all.before * margin - all.after : all.gain()) > alone;
+    const bool inAll = !isNeeded && !all.wakesInVain() &&
+                       (moves ? all.before.alone * margin - all.after.alone : all.gain()) > alone;
     for (const Reader &reader : readers) {
       auto members = llvm::to_vector(groups.membersOf(reader.node));
       const bool pays = inAll || reader.gain() > 0;
-      const std::string detail = inAll || !(isNeeded || pays)
-                                     ? fusion::comparison(all.after, all.before)
-                                     : fusion::comparison(reader.after, reader.before);
+      const std::string detail = inAll || !(isNeeded || pays) ? all.comparison() : reader.comparison();
       if (!pays) {
         log.refused({op}, members, {Reason::NoGain, detail});
         continue;
@@ -235,7 +241,7 @@ private:
 
   /// Of the producer's kernel as it is, and once nobody reads the value from memory.
   Reader withoutValue(Operation *op, GroupGraph::Node node) {
-    Reader producer{node, known(node).seconds(), 0, known(node).bytes};
+    Reader producer{node, KernelTimes(known(node).cost), {}, known(node).bytes};
     auto members = groups.membersOf(node);
     llvm::SmallPtrSet<Operation *, 16> kept;
     GroupGraph::Members pending;
@@ -258,7 +264,7 @@ private:
                   [&](Operation *member) { return kept.contains(member); });
     llvm::SmallPtrSet<Operation *, 1> internal{op};
     Candidate candidate(rest, &internal);
-    producer.after = costOf(candidate).serial();
+    producer.after = KernelTimes(costOf(candidate));
     producer.saved -= fusion::activationBytes(candidate);
     return producer;
   }

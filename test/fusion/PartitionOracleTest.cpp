@@ -202,3 +202,23 @@ TEST_F(PartitionOracleTest, ProductsAreNearTheOptimum) { compare(productGraph, {
 TEST_F(PartitionOracleTest, ConvolutionsAreNearTheOptimum) {
   compare(convolutionGraph, {{27, 1.11, copiedFirst}}, 1.005);
 }
+
+TEST_F(PartitionOracleTest, AnchorsMergeWhereAllThreadsTakeNoLonger) {
+  // The search does not try it, so what is known is what they take apart, dispatches included.
+  model = CostModel(machine(), 2);
+  int merged = 0;
+  for (auto graphOf : {productGraph, convolutionGraph})
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      mlir::Block &block = parse(graphOf(seed));
+      partitionFully();
+      const std::vector<Members> before = writtenPartition(block);
+      const double apart = costOf(before);
+      const std::string was = described(before);
+      run({createMergeAnchorsPass});
+      const std::vector<Members> after = writtenPartition(block);
+      EXPECT_LE(costOf(after), apart * (1 + 1e-9)) << was << "\n" << described(after);
+      merged += after.size() < before.size();
+    }
+  EXPECT_GT(merged, 0);
+}
