@@ -1,5 +1,6 @@
 //===- SumError.cpp - how far a long sum may be off ----------------------------------------------------===//
 #include "driver/SumError.h"
+#include "driver/VerifyTolerance.h"
 #include "ir/Tk.h"
 #include "reference/Evaluate.h"
 #include "llvm/ADT/STLExtras.h"
@@ -45,7 +46,8 @@ std::vector<double> sumScale(Operation *op, llvm::ArrayRef<Tensor> operands, con
   if (failed(sums))
     return {};
   // Halves are added up in single precision.
-  const double halfUnit = result.type() == DataType::Float64 ? 0x1p-53 : 0x1p-24, relative = 2e-5;
+  const double halfUnit = result.type() == DataType::Float64 ? 0x1p-53 : 0x1p-24,
+               relative = kernelTolerance(DataType::Float32).relative;
   std::vector<double> scale(static_cast<size_t>(result.size()));
   for (int64_t i = 0; i < result.size(); ++i) {
     const double sum = std::abs(result.doubleAt(i));

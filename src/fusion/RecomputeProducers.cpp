@@ -67,7 +67,7 @@ private:
     int64_t saved = 0; ///< bytes
     /// On one core: how the tasks of one kernel divide is no reason to keep another, but for the first
     /// dispatch that a kernel needs for it.
-    double gain() const { return wakesInVain() ? -1 : before.alone - after.alone; }
+    double gain() const { return wakesInVain() ? 0 : before.alone - after.alone; }
     bool wakesInVain() const { return after.wakesInVain(before); }
     std::string comparison() const {
       return wakesInVain() ? fusion::comparison(after.woken, before.woken) + " with the dispatch"
