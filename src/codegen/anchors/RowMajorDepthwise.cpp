@@ -2,7 +2,9 @@
 #include "codegen/anchors/RowMajorDepthwise.h"
 #include "codegen/anchors/LoopBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <map>
 
 using namespace mlir;
 
@@ -13,10 +15,13 @@ using Values = LoopBuilder::Values;
 
 /// Multiply-adds that a task has at least, so that handing it out costs nothing beside it.
 constexpr int64_t kTaskMulAdds = 1 << 16;
-/// Rows and vectors of columns on the border that are written out, each with the taps that it has.
-constexpr int64_t kMostBorderRows = 8, kMostBorderVectors = 4;
-/// Registers beside the weights: sums of rows that overlap in time, inputs.
-constexpr int64_t kOtherRegisters = 6;
+/// Rows (of blocks) and vectors of columns on the border that are written out, each with the taps that it
+/// has.
+constexpr int64_t kMostBorderRows = 24, kMostBorderVectors = 4;
+/// Rows of a block, and multiply-adds of one vector of columns of it.
+constexpr int64_t kMostBlockRows = 8, kMostBlockTaps = 128;
+/// Registers beside the weights, and those of them that are no sums: inputs, constants of the epilogue.
+constexpr int64_t kOtherRegisters = 6, kInputRegisters = 4;
 
 /// [first, last) of the outputs, all of whose taps lie inside the input.
 std::pair<int64_t, int64_t> interior(const AxisTaps &axis) {
@@ -36,14 +41,26 @@ public:
         keepsWeights(kernelSize() + kOtherRegisters <= target.vectorRegisters) {
     const int64_t ofChannel = std::max<int64_t>(shape.output[1] * shape.output[2] * kernelSize(), 1);
     channelsPerTask = std::clamp<int64_t>(kTaskMulAdds / ofChannel, 1, shape.outChannels);
-    std::tie(firstRow, lastRow) = interior(rows);
+    // Weights that are not kept live from the first row of a block that reads them to the last. So few rows,
+    // but two in any case, which is a load in two saved.
+    const int64_t forRows = target.vectorRegisters - kInputRegisters,
+                  most = keepsWeights ? forRows - kernelSize()
+                                      : std::max<int64_t>(2, forRows / (1 + shape.kernel[2]));
+    const int64_t atOnce =
+        std::max<int64_t>(1, std::min({most, kMostBlockRows, kMostBlockTaps / kernelSize()}));
+    // Blocks of about one size: 14 rows as 7 and 7.
+    const int64_t count = std::max<int64_t>(1, rows.outCount);
+    blockRows = llvm::divideCeilSigned(count, llvm::divideCeilSigned(count, atOnce));
+    auto [firstRow, lastRow] = interior(rows);
+    firstBlock = std::min(llvm::divideCeilSigned(firstRow, blockRows), blocks());
+    lastBlock = std::max(lastRow / blockRows, firstBlock);
     auto [first, last] = interior(columns);
-    firstVector = std::min((first + lanes - 1) / lanes, vectors());
+    firstVector = std::min(llvm::divideCeilSigned(first, lanes), vectors());
     lastVector = std::max(last / lanes, firstVector);
   }
 
   bool isSmall() const {
-    return rows.outCount - (lastRow - firstRow) <= kMostBorderRows &&
+    return (blocks() - (lastBlock - firstBlock)) * blockRows <= kMostBorderRows &&
            vectors() - (lastVector - firstVector) <= kMostBorderVectors;
   }
 
@@ -60,8 +77,9 @@ public:
 
 private:
   int64_t kernelSize() const { return shape.kernel[1] * shape.kernel[2]; }
-  int64_t vectors() const { return (columns.outCount + lanes - 1) / lanes; }
-  int64_t tasksPerImage() const { return (shape.outChannels + channelsPerTask - 1) / channelsPerTask; }
+  int64_t blocks() const { return llvm::divideCeilSigned(rows.outCount, blockRows); }
+  int64_t vectors() const { return llvm::divideCeilSigned(columns.outCount, lanes); }
+  int64_t tasksPerImage() const { return llvm::divideCeilSigned(shape.outChannels, channelsPerTask); }
 
   /// One plane of the result, of which `before` are the axes in front.
   struct Plane {
@@ -70,28 +88,56 @@ private:
     SmallVector<PointIndex> before;
   };
   void emitPlane(LoopBuilder &loops, Plane plane, const EpilogueFn &epilogue) const;
-  /// One row; `known` where that is a number.
-  void emitRow(LoopBuilder &loops, const Plane &plane, Value row, std::optional<int64_t> known,
-               const EpilogueFn &epilogue) const;
-  /// One vector of the row whose first tap reads `first`. `known`: the vector where that is a number; the
-  /// others have all taps.
-  void emitVector(LoopBuilder &loops, const Plane &plane, ArrayRef<int64_t> rowTaps, Value first, Value row,
-                  Value vector, std::optional<int64_t> known, const EpilogueFn &epilogue) const;
+  /// `count` rows from `row` on. `known` where the first is a number; otherwise all have all taps.
+  void emitRows(LoopBuilder &loops, const Plane &plane, Value row, std::optional<int64_t> known,
+                int64_t count, const EpilogueFn &epilogue) const;
+  /// A row of the input that some rows of the result read, which all get it from one load.
+  struct InputRow {
+    int64_t offset = 0; ///< in rows, from what the first row's first tap reads
+    struct Reader {
+      int64_t row, rowTap;
+    };
+    SmallVector<Reader> readers;
+  };
+  std::vector<InputRow> inputRows(std::optional<int64_t> known, int64_t count) const;
+  /// One vector of each row. The first tap of the first row reads `first`. `known`: the vector where that is
+  /// a number; the others have all taps.
+  void emitVector(LoopBuilder &loops, const Plane &plane, ArrayRef<InputRow> reads, int64_t count,
+                  Value first, Value row, Value vector, std::optional<int64_t> known,
+                  const EpilogueFn &epilogue) const;
 
   ConvolutionShape shape;
   int64_t lanes;
   AxisTaps rows, columns;
   bool keepsWeights;
   int64_t channelsPerTask = 1;
-  int64_t firstRow = 0, lastRow = 0;       ///< rows with all taps
+  int64_t blockRows = 1;                   ///< rows that are computed together, since they share inputs
+  int64_t firstBlock = 0, lastBlock = 0;   ///< blocks of as many rows, with all taps
   int64_t firstVector = 0, lastVector = 0; ///< vectors of columns with all taps
 };
 
-void RowMajorDepthwise::emitVector(LoopBuilder &loops, const Plane &plane, ArrayRef<int64_t> rowTaps,
-                                   Value first, Value row, Value vector, std::optional<int64_t> known,
-                                   const EpilogueFn &epilogue) const {
-  Value sum = loops.zero();
-  for (int64_t rowTap : rowTaps)
+std::vector<RowMajorDepthwise::InputRow> RowMajorDepthwise::inputRows(std::optional<int64_t> known,
+                                                                      int64_t count) const {
+  std::map<int64_t, InputRow> byOffset;
+  for (int64_t row = 0; row < count; ++row)
+    for (int64_t tap = 0; tap < rows.tapCount; ++tap)
+      if (!known || rows.isInside(*known + row, tap)) {
+        const int64_t offset = row * rows.inStep + tap * rows.inTapStep;
+        InputRow &read = byOffset[offset];
+        read.offset = offset;
+        read.readers.push_back({row, tap});
+      }
+  std::vector<InputRow> reads;
+  for (auto &[offset, read] : byOffset)
+    reads.push_back(std::move(read));
+  return reads;
+}
+
+void RowMajorDepthwise::emitVector(LoopBuilder &loops, const Plane &plane, ArrayRef<InputRow> reads,
+                                   int64_t count, Value first, Value row, Value vector,
+                                   std::optional<int64_t> known, const EpilogueFn &epilogue) const {
+  Values sums(count, loops.zero());
+  for (const InputRow &read : reads)
     for (int64_t tap = 0; tap < columns.tapCount; ++tap) {
       // Lanes whose tap lies on padding, or that no column has.
       int64_t low = 0, high = lanes;
@@ -102,32 +148,36 @@ void RowMajorDepthwise::emitVector(LoopBuilder &loops, const Plane &plane, Array
       }
       if (low >= high)
         continue;
-      const int64_t number = rowTap * columns.tapCount + tap;
-      Value weight =
-          keepsWeights ? plane.kept[static_cast<size_t>(number)] : loops.broadcast(plane.weight, number);
-      const int64_t offset = rowTap * rows.inTapStep * shape.input[2] + tap * columns.inTapStep;
-      sum = loops.fma(loops.loadLanes(first, offset, low, high), weight, sum);
+      Value input = loops.loadLanes(first, read.offset * shape.input[2] + tap * columns.inTapStep, low, high);
+      for (auto [reader, rowTap] : read.readers) {
+        const int64_t number = rowTap * columns.tapCount + tap;
+        Value weight =
+            keepsWeights ? plane.kept[static_cast<size_t>(number)] : loops.broadcast(plane.weight, number);
+        sums[reader] = loops.fma(input, weight, sums[reader]);
+      }
     }
-  AccumulatorPoint point;
-  point.value = sum;
-  point.before = plane.before;
-  if (shape.spatialRank > 1)
-    point.before.push_back(PointIndex{row});
-  point.block.base = vector;
-  point.validLanes = known ? std::min(lanes, columns.outCount - *known * lanes) : lanes;
-  epilogue(loops.opBuilder(), loops.location(), point);
+  for (int64_t i = 0; i < count; ++i) {
+    AccumulatorPoint point;
+    point.value = sums[i];
+    point.before = plane.before;
+    if (shape.spatialRank > 1)
+      point.before.push_back(PointIndex{row, i});
+    point.block.base = vector;
+    point.validLanes = known ? std::min(lanes, columns.outCount - *known * lanes) : lanes;
+    point.endsTile = i + 1 == count;
+    epilogue(loops.opBuilder(), loops.location(), point);
+  }
 }
 
-void RowMajorDepthwise::emitRow(LoopBuilder &loops, const Plane &plane, Value row,
-                                std::optional<int64_t> known, const EpilogueFn &epilogue) const {
-  SmallVector<int64_t> taps;
-  for (int64_t tap = 0; tap < rows.tapCount; ++tap)
-    if (!known || rows.isInside(*known, tap))
-      taps.push_back(tap);
+void RowMajorDepthwise::emitRows(LoopBuilder &loops, const Plane &plane, Value row,
+                                 std::optional<int64_t> known, int64_t count,
+                                 const EpilogueFn &epilogue) const {
+  const std::vector<InputRow> reads = inputRows(known, count);
   Value first = loops.at(loops.at(plane.input, loops.mul(row, rows.inStep * shape.input[2])),
                          rows.inStart * shape.input[2] + columns.inStart);
   auto at = [&](Value vector, std::optional<int64_t> number) {
-    emitVector(loops, plane, taps, loops.at(first, loops.mul(vector, lanes)), row, vector, number, epilogue);
+    emitVector(loops, plane, reads, count, loops.at(first, loops.mul(vector, lanes)), row, vector, number,
+               epilogue);
   };
   for (int64_t vector = 0; vector < firstVector; ++vector)
     at(loops.index(vector), vector);
@@ -141,13 +191,18 @@ void RowMajorDepthwise::emitRow(LoopBuilder &loops, const Plane &plane, Value ro
 void RowMajorDepthwise::emitPlane(LoopBuilder &loops, Plane plane, const EpilogueFn &epilogue) const {
   for (int64_t tap = 0; keepsWeights && tap < kernelSize(); ++tap)
     plane.kept.push_back(loops.broadcast(plane.weight, tap));
-  for (int64_t row = 0; row < firstRow; ++row)
-    emitRow(loops, plane, loops.index(row), row, epilogue);
-  if (firstRow < lastRow)
-    loops.loop(loops.index(firstRow), loops.index(lastRow), 1,
-               [&](Value row) { emitRow(loops, plane, row, std::nullopt, epilogue); });
-  for (int64_t row = lastRow; row < rows.outCount; ++row)
-    emitRow(loops, plane, loops.index(row), row, epilogue);
+  auto border = [&](int64_t block) {
+    const int64_t row = block * blockRows;
+    emitRows(loops, plane, loops.index(row), row, std::min(blockRows, rows.outCount - row), epilogue);
+  };
+  for (int64_t block = 0; block < firstBlock; ++block)
+    border(block);
+  if (firstBlock < lastBlock)
+    loops.loop(loops.index(firstBlock), loops.index(lastBlock), 1, [&](Value block) {
+      emitRows(loops, plane, loops.mul(block, blockRows), std::nullopt, blockRows, epilogue);
+    });
+  for (int64_t block = lastBlock; block < blocks(); ++block)
+    border(block);
 }
 
 void RowMajorDepthwise::emit(OpBuilder &builder, Location loc, Value input, Value packedWeight,

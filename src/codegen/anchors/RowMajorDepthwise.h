@@ -5,8 +5,9 @@
 namespace tokamak::codegen {
 
 /// Plans for groups of one input channel that read a row-major input, as a graph's inputs are, over one or
-/// two spatial axes. Lanes run over columns, so nothing is gathered; columns are not strided. Weights stay in
-/// ONNX order.
+/// two spatial axes. Lanes run over columns, so nothing is gathered; columns are not strided. Several rows
+/// are computed together: a vector of the input that lies across cache lines, as most do, is read once for
+/// all of them. Weights stay in ONNX order.
 llvm::Expected<std::unique_ptr<ConvolutionPlan>> createRowMajorDepthwise(const ConvolutionShape &shape,
                                                                          const TargetDescription &target);
 

@@ -32,6 +32,13 @@ ResultShape resultShape(const ConvolutionShape &shape, bool isBlocked) {
   return result;
 }
 
+ResultShape rowsResultShape(const ConvolutionShape &shape) {
+  ResultShape result;
+  result.before = {shape.batch, shape.outChannels, shape.output[1]};
+  result.vectorExtent = shape.output[2];
+  return result;
+}
+
 /// Calls body(input position, output position) for every pair that kernel position `kernel` joins.
 template <class Body>
 static void forEachPair(const ConvolutionShape &s, const ConvolutionShape::Axes &kernel, Body body) {

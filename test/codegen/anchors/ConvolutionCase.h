@@ -32,6 +32,8 @@ std::vector<float> blocked(const std::vector<float> &values, int64_t images, int
 int64_t inputSize(const codegen::ConvolutionShape &shape);
 int64_t weightSize(const codegen::ConvolutionShape &shape);
 ResultShape resultShape(const codegen::ConvolutionShape &shape, bool isBlocked);
+/// Row-major with lanes over columns, of two spatial axes: what a plan without lanes of channels stores.
+ResultShape rowsResultShape(const codegen::ConvolutionShape &shape);
 Tensor tensorOf(const std::vector<float> &values);
 
 CompiledKernel compileConvolution(const codegen::ConvolutionPlan &plan, const ResultShape &result,

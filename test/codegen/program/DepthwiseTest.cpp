@@ -80,6 +80,11 @@ TEST(Depthwise, BordersAndRaggedVectors) {
       {1, 2, 3, 50, 1, 7, 0, 3, 0, 3},                // a row of taps
       {1, 2, 30, 3, 7, 1, 3, 0, 3, 0},                // a column of taps, three columns
       {1, 2, 1, 1, 3, 3, 1, 1, 1, 1},                 // one pixel
+      {1, 3, 29, 20, 3, 3, 1, 1, 1, 1},               // blocks of rows, the last one shorter
+      {1, 3, 26, 20, 3, 3, 2, 1, 0, 1},               // the first block alone on the border
+      {1, 2, 40, 17, 3, 3, 3, 1, 3, 1, 2, 1, 3, 1},   // every second row, dilated
+      {1, 2, 20, 18, 7, 7, 3, 3, 3, 3},               // weights that are not kept
+      {1, 2, 24, 18, 13, 3, 6, 1, 6, 1},              // most taps beyond what a block of rows is for
       {3, 70, 4, 4, 3, 3, 1, 1, 1, 1},                // more channels than a task takes
       {0, 4, 5, 5, 3, 3, 1, 1, 1, 1},                 // no image
   };
