@@ -2,6 +2,7 @@
 #include "codegen/anchors/DenseConvolution.h"
 #include "codegen/anchors/ComputedInput.h"
 #include "codegen/anchors/ConvolutionTasks.h"
+#include "codegen/anchors/PanelPrefetch.h"
 #include <algorithm>
 #include <numeric>
 
@@ -43,6 +44,8 @@ private:
   friend class TileEmitter;
   void emitChannelTile(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value channelTile,
                        Value image, Value packedWeight, const EpilogueFn &epilogue) const;
+  Value tileNumber(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task, Value row,
+                   Value column) const;
   RegisterTile chooseRegisterTile() const;
   int64_t writtenMulAdds(const RegisterTile &tile) const;
   ConvolutionTasks::Work work() const;
@@ -65,6 +68,7 @@ private:
   RegisterTile tile;
   bool tilesInside = false; ///< a task computes all channel tiles of its positions
   ConvolutionTasks tasks;
+  PanelPrefetch nextPanel; ///< of the next channel tile
   std::optional<ComputedInput> computed;
 };
 
@@ -82,8 +86,8 @@ public:
   }
 
   /// `input` points to the image's first channel, `weight` to the panel; `q` are the first outputs of the
-  /// tile. Returns the accumulators, [row][column][vector].
-  Values emit(Value input, Value weight, ArrayRef<const TileRun *> tileRuns, ArrayRef<Value> q);
+  /// tile; `ahead` as of PanelPrefetch. Returns the accumulators, [row][column][vector].
+  Values emit(Value input, Value weight, Value ahead, ArrayRef<const TileRun *> tileRuns, ArrayRef<Value> q);
 
 private:
   /// Outputs of the tile that the taps chosen so far reach, per axis.
@@ -106,12 +110,15 @@ private:
   std::array<const TileRun *, 3> runs;
   std::array<TapBounds, 3> bounds;
   Value channelCount; ///< of the present block
+  Value ahead;
 };
 
 /// Multiply-adds of one iteration of the innermost loop, at least where that takes writing out channels.
 constexpr int64_t kMulAddsPerIteration = 16;
 
-Values TileEmitter::emit(Value input, Value weight, ArrayRef<const TileRun *> tileRuns, ArrayRef<Value> q) {
+Values TileEmitter::emit(Value input, Value weight, Value ahead, ArrayRef<const TileRun *> tileRuns,
+                         ArrayRef<Value> q) {
+  this->ahead = ahead;
   Active active;
   for (unsigned axis = 0; axis < 3; ++axis) {
     runs[axis] = tileRuns[axis];
@@ -220,6 +227,7 @@ void TileEmitter::emitStep(Value input, Value weight, int64_t channel, Values &a
   Values weights;
   for (int64_t v = 0; v < vectors; ++v)
     weights.push_back(loops.load(weight, (channel * vectors + v) * loops.lanes()));
+  plan.nextPanel.emit(loops, loops.at(weight, channel * vectors * loops.lanes()), ahead);
   for (int64_t row : active.rows)
     for (int64_t column : active.columns) {
       Value x = loops.broadcast(input, channel * plan.strides.channel +
@@ -251,6 +259,11 @@ DenseConvolution::DenseConvolution(const ConvolutionShape &shape, const TargetDe
     computed.emplace(shape, tasks, channelBlocks, target.lanes());
     strides.spatial[1] = computed->rowStride();
     strides.block = computed->blockStride();
+  }
+  if (!tasks.planePhases().empty()) {
+    const PlanePhase &phase = tasks.planePhases().front();
+    nextPanel = PanelPrefetch(panelSize(), panelWidth(), shape.group * tilesPerGroup(),
+                              phase.rowTilesPerBand * phase.columnTilesPerBand, target);
   }
 }
 
@@ -375,6 +388,17 @@ void DenseConvolution::emitRegion(OpBuilder &builder, Location loc, Value input,
   });
 }
 
+/// About how many register tiles of the task's channel tile come before the one at (row, column).
+Value DenseConvolution::tileNumber(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task,
+                                   Value row, Value column) const {
+  auto along = [&](const AxisTiling &axis, Value first, Value at, int64_t width) {
+    return loops.div(loops.sub(at, axis.firstOutput(loops, first)), width);
+  };
+  Value before = along(phase.rows, task.rowBegin, row, tile.rows);
+  return loops.add(loops.mul(before, phase.columnTilesPerBand),
+                   along(phase.columns, task.columnBegin, column, tile.columns));
+}
+
 /// One channel tile of a task. `image` points to the first channel of the task's image.
 void DenseConvolution::emitChannelTile(LoopBuilder &loops, const PlanePhase &phase, const TaskRange &task,
                                        Value channelTile, Value image, Value packedWeight,
@@ -390,7 +414,10 @@ void DenseConvolution::emitChannelTile(LoopBuilder &loops, const PlanePhase &pha
       phase.columns.forEachTile(
           loops, task.columnBegin, task.columnEnd, [&](const TileRun &columns, Value column) {
             std::array<Value, 3> q{task.depth, row, column};
-            Values sums = emitter.emit(image, panel, {&phase.depth.runs.front(), &rows, &columns}, q);
+            Value ahead;
+            if (!nextPanel.isNone())
+              ahead = nextPanel.distance(loops, tileNumber(loops, phase, task, row, column));
+            Values sums = emitter.emit(image, panel, ahead, {&phase.depth.runs.front(), &rows, &columns}, q);
             std::array<Value, 3> base = phase.outputBase(loops, q);
             AccumulatorPoint point;
             point.before = {PointIndex{task.image}};

@@ -63,6 +63,11 @@ Value LoopBuilder::load(Value pointer, int64_t offset) {
   return builder.create<LLVM::LoadOp>(loc, vectorType, at(pointer, offset), kFloatAlignment);
 }
 
+void LoopBuilder::prefetch(Value pointer, int64_t offset) {
+  constexpr int32_t forReading = 0, intoSecondLevel = 2, data = 1;
+  builder.create<LLVM::Prefetch>(loc, at(pointer, offset), forReading, intoSecondLevel, data);
+}
+
 Value LoopBuilder::loadFirst(Value pointer, int64_t offset, int64_t valid) {
   return loadLanes(pointer, offset, 0, valid);
 }

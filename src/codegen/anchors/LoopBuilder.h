@@ -46,6 +46,8 @@ public:
   /// The elements [low, high) (static numbers) of a vector; the other lanes are zero and are not read.
   mlir::Value loadLanes(mlir::Value pointer, int64_t offset, int64_t low, int64_t high);
   void store(mlir::Value vector, mlir::Value pointer, int64_t offset = 0);
+  /// Asks for the cache line there to be brought into the second cache level; any address will do.
+  void prefetch(mlir::Value pointer, int64_t offset = 0);
   /// One element in every lane.
   mlir::Value broadcast(mlir::Value pointer, int64_t offset = 0);
   mlir::Value zero() { return splat(0); }

@@ -2,6 +2,7 @@
 #include "codegen/anchors/MatMul.h"
 #include "codegen/anchors/AxisTiling.h"
 #include "codegen/anchors/PackTransposed.h"
+#include "codegen/anchors/PanelPrefetch.h"
 #include "codegen/anchors/RegisterTile.h"
 #include <algorithm>
 #include <cmath>
@@ -79,8 +80,8 @@ private:
   };
   void emitPanelTask(LoopBuilder &loops, const MatMulBand &band, const TaskOperands &operands, Value panel,
                      const EpilogueFn &epilogue, const MatMulInputFns &compute) const;
-  Values emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t width, int64_t vectorsOfPanel,
-                  int64_t validLanes) const;
+  Values emitTile(LoopBuilder &loops, Value lhs, Value rhs, Value ahead, int64_t width,
+                  int64_t vectorsOfPanel, int64_t validLanes) const;
   void emitPanel(LoopBuilder &loops, const MatMulBand &band, Value panel, Value lhs, Value rhs,
                  int64_t vectorsOfPanel, int64_t validLanes, const EpilogueFn &epilogue) const;
 
@@ -97,6 +98,7 @@ private:
   int64_t bands = 1, tilesPerBand = 1;
   bool panelsInner = false;  ///< consecutive tasks share a band of rows, else a panel
   bool panelsInside = false; ///< a task computes all panels of its rows
+  PanelPrefetch nextPanel;   ///< of packed weights
 };
 
 /// Rows a multiple of this apart fall into one set of the first-level cache, which has 8 ways or more.
@@ -125,6 +127,11 @@ TiledMatMul::TiledMatMul(const MatMulShape &shape, const TargetDescription &targ
   axis.outCount = axis.inExtent = rowCount;
   rowTiles = AxisTiling::create(axis, tile.columns, 0);
   chooseBands();
+  // Tiles of a row or two do little but wait for memory, whatever is asked for.
+  constexpr int64_t kFewestRows = 4;
+  if (packsRhs() && tile.columns >= kFewestRows)
+    nextPanel =
+        PanelPrefetch(panelSize(), panelWidth(), product(shape.rhsBatch) * panels, tilesPerBand, target);
 }
 
 RegisterTile TiledMatMul::registerTile() const {
@@ -200,9 +207,9 @@ Tensor TiledMatMul::pack(const Tensor &rhs) const {
   return packed;
 }
 
-/// The sums of `width` rows by one panel, [row][vector].
-Values TiledMatMul::emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t width, int64_t vectorsOfPanel,
-                             int64_t validLanes) const {
+/// The sums of `width` rows by one panel, [row][vector]. `ahead`: as of PanelPrefetch.
+Values TiledMatMul::emitTile(LoopBuilder &loops, Value lhs, Value rhs, Value ahead, int64_t width,
+                             int64_t vectorsOfPanel, int64_t validLanes) const {
   // Few accumulators wait for each other: keep several sets, each for every so-many-th k, and add them at the
   // end.
   constexpr int64_t kHidesLatency = 8;
@@ -219,6 +226,7 @@ Values TiledMatMul::emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t w
       weights.push_back(loops.loadFirst(w, k * pitch + v * loops.lanes(),
                                         isPadded || !isLast ? loops.lanes() : validLanes));
     }
+    nextPanel.emit(loops, loops.at(w, k * pitch), ahead);
     for (int64_t row = 0; row < width; ++row) {
       Value value = loops.broadcast(x, row * lhsRowStride + k * lhsDepthStride);
       for (int64_t v = 0; v < vectorsOfPanel; ++v) {
@@ -248,10 +256,13 @@ Values TiledMatMul::emitTile(LoopBuilder &loops, Value lhs, Value rhs, int64_t w
 /// All rows of the band by one panel. `lhs` points to the first row of the matrix, `rhs` to the panel.
 void TiledMatMul::emitPanel(LoopBuilder &loops, const MatMulBand &band, Value panel, Value lhs, Value rhs,
                             int64_t vectorsOfPanel, int64_t validLanes, const EpilogueFn &epilogue) const {
-  Value firstBlock = loops.mul(panel, tile.vectors);
+  Value firstBlock = loops.mul(panel, tile.vectors), bandStart = rowTiles.firstOutput(loops, band.firstTile);
   rowTiles.forEachTile(loops, band.firstTile, band.lastTile, [&](const TileRun &run, Value firstRow) {
     Value x = loops.at(lhs, loops.mul(firstRow, lhsRowStride));
-    Values sums = emitTile(loops, x, rhs, run.width, vectorsOfPanel, validLanes);
+    Value ahead;
+    if (!nextPanel.isNone())
+      ahead = nextPanel.distance(loops, loops.div(loops.sub(firstRow, bandStart), tile.columns));
+    Values sums = emitTile(loops, x, rhs, ahead, run.width, vectorsOfPanel, validLanes);
     for (int64_t row = 0; row < run.width; ++row) {
       SmallVector<PointIndex> before;
       if (foldsBatch && product(shape.batch) != 1) {

@@ -1,6 +1,7 @@
 //===- WinogradConvolution.cpp - 3x3 convolutions by minimal filtering
 //------------------------------------===//
 #include "codegen/anchors/WinogradConvolution.h"
+#include "codegen/anchors/PanelPrefetch.h"
 #include "codegen/anchors/RegisterTile.h"
 #include "codegen/anchors/WinogradTransform.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -60,6 +61,7 @@ private:
   int64_t productsPerBlock; ///< register tiles for which a task transforms inputs
   int64_t tilePitch = 0;    ///< odd, so that points do not meet in the same cache sets
   int64_t splits = 1;       ///< of the output channels
+  PanelPrefetch nextPanel;  ///< of the next point, or of the first of the next group
   // Parts of a task's scratch, in elements.
   int64_t productsAt = 0, halfAt = 0, patchAt = 0, scratchSize = 0;
 };
@@ -79,6 +81,7 @@ WinogradConvolution::WinogradConvolution(const ConvolutionShape &shape, int64_t 
   shareOut(std::clamp<int64_t>(target.l2Bytes / 2 / std::max<int64_t>(bytesPerProduct, 1), 1,
                                std::max<int64_t>(1, products)),
            target);
+  nextPanel = PanelPrefetch(panelSize(), tileVectors * lanes, groups() * points(), productsPerBlock, target);
   tilePitch = tilesPerBlock() | 1;
   productsAt = points() * pointStride();
   halfAt = productsAt + points() * tilesPerBlock() * tileVectors * lanes;
@@ -160,7 +163,7 @@ public:
 private:
   void emitInput(Value from, int64_t rowStride, Value to);
   Values loadAlong(Value first, int64_t stride);
-  Values sumProducts(Value tiles, Value panel, int64_t vectors);
+  Values sumProducts(Value tiles, Value panel, Value ahead, int64_t vectors);
 
   const WinogradConvolution &plan;
   LoopBuilder &loops;
@@ -242,8 +245,9 @@ void TileEmitter::emitInputs(Value input, const Tile &tile, Value number) {
   loops.ifEqual(present, loops.index(2 * side), emitWhole, emitBorder);
 }
 
-/// The products of one point: of a register tile of image tiles by the output channels of a panel.
-Values TileEmitter::sumProducts(Value tiles, Value panel, int64_t vectors) {
+/// The products of one point: of a register tile of image tiles by the output channels of a panel. `ahead`:
+/// as of PanelPrefetch.
+Values TileEmitter::sumProducts(Value tiles, Value panel, Value ahead, int64_t vectors) {
   const int64_t width = vectors * lanes, inChannels = plan.shape.inChannels;
   Values zeros(plan.productRows * vectors, loops.zero());
   return loops.loop(
@@ -259,6 +263,7 @@ Values TileEmitter::sumProducts(Value tiles, Value panel, int64_t vectors) {
           Value row = loops.at(w, loops.mul(channel, width)), element = loops.at(x, channel);
           for (int64_t v = 0; v < vectors; ++v)
             weights.push_back(loops.load(row, v * lanes));
+          plan.nextPanel.emit(loops, row, ahead);
           for (int64_t tile = 0; tile < plan.productRows; ++tile) {
             Value factor = loops.broadcast(element, tile * lanes);
             for (int64_t v = 0; v < vectors; ++v) {
@@ -278,7 +283,8 @@ void TileEmitter::emitProducts(Value panels, int64_t vectors, Value count) {
     Value ofPoint = loops.at(factors, loops.mul(point, plan.pointStride()));
     Value to = loops.at(products, loops.mul(point, plan.tilesPerBlock() * width));
     loops.loop(loops.index(0), count, 1, [&](Value tile) {
-      Values sums = sumProducts(loops.at(ofPoint, loops.mul(tile, plan.productRows * lanes)), panel, vectors);
+      Values sums = sumProducts(loops.at(ofPoint, loops.mul(tile, plan.productRows * lanes)), panel,
+                                plan.nextPanel.distance(loops, tile), vectors);
       Value toTile = loops.at(to, loops.mul(tile, plan.productRows * width));
       for (auto [i, sum] : llvm::enumerate(sums))
         loops.store(sum, toTile, static_cast<int64_t>(i) * lanes);
