@@ -18,6 +18,8 @@ constexpr int64_t kTaskMulAdds = 1 << 16;
 /// Rows (of blocks) and vectors of columns on the border that are written out, each with the taps that it
 /// has.
 constexpr int64_t kMostBorderRows = 24, kMostBorderVectors = 4;
+/// Taps that are written out for each vector; more take seconds to compile.
+constexpr int64_t kMostTaps = 225;
 /// Rows of a block, and multiply-adds of one vector of columns of it.
 constexpr int64_t kMostBlockRows = 8, kMostBlockTaps = 128;
 /// Registers beside the weights, and those of them that are no sums: inputs, constants of the epilogue.
@@ -233,6 +235,8 @@ llvm::Expected<std::unique_ptr<ConvolutionPlan>> createRowMajorDepthwise(const C
   if (shape.bandRows > 0 || shape.transposed || shape.inChannelsPerGroup() != 1 ||
       shape.outChannelsPerGroup() == 0 || shape.spatialRank > 2 || shape.strides[2] != 1)
     return llvm::createStringError("a row-major input, but no depthwise convolution of adjacent columns");
+  if (shape.kernel[1] * shape.kernel[2] > kMostTaps)
+    return llvm::createStringError("a row-major input, but too many taps to write out");
   auto plan = std::make_unique<RowMajorDepthwise>(shape, target);
   if (!plan->isSmall())
     return llvm::createStringError("too much of its result lies on the border");

@@ -183,7 +183,8 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
     Value guard = scalarMask;
     if (vectorMask)
       guard = b.create<vector::ReductionOp>(loc, vector::CombiningKind::OR, mask);
-    Value value = b.create<LLVM::LoadOp>(loc, scalar, pointerTo(buffer, position, guard), alignment);
+    Value value = b.create<LLVM::LoadOp>(loc, scalar, pointerTo(buffer, position, guard), alignment,
+                                         /*isVolatile=*/false, /*isNonTemporal=*/false, buffer.staysAsIs);
     return splat(toCompute(value, buffer.type));
   }
   Type vectorType = VectorType::get({laneCount}, scalar);
@@ -200,7 +201,8 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
                      : b.create<vector::BroadcastOp>(loc, VectorType::get({laneCount}, b.getI1Type()), mask);
       value = b.create<LLVM::MaskedLoadOp>(loc, vectorType, address, lanesOn, ValueRange{zero()}, alignment);
     } else {
-      value = b.create<LLVM::LoadOp>(loc, vectorType, address, alignment);
+      value = b.create<LLVM::LoadOp>(loc, vectorType, address, alignment, /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false, buffer.staysAsIs);
     }
     return toCompute(value, buffer.type);
   }

@@ -21,6 +21,7 @@ struct Buffer {
   /// Position of an element, in elements from `pointer`; unset: by shape and layout.
   std::function<Index(IndexSpace &, llvm::ArrayRef<Index>)> position = nullptr;
   bool isConstant = false; ///< holds a value of the model: its indices were checked while importing
+  bool staysAsIs = false;  ///< nothing in it is written while the kernel runs
 };
 
 /// Where an element of a buffer lies, in elements from its pointer.

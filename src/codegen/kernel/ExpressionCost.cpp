@@ -67,6 +67,14 @@ double registerCycles(Operation *op, const TargetDescription &target) {
       });
 }
 
+/// Whether the operation is arithmetic that counts.
+bool isArithmetic(Operation *emitted) {
+  if (emitted->getNumResults() == 0 || !isa<arith::ArithDialect, math::MathDialect>(emitted->getDialect()))
+    return false;
+  Type type = emitted->getResult(0).getType();
+  return !getElementTypeOrSelf(type).isIndex() || isa<VectorType>(type);
+}
+
 /// Lets the builder find `value` in memory.
 void bindMemory(ElementBuilder &e, Value value) {
   auto type = tk::tensorType(value);
@@ -101,15 +109,10 @@ ExpressionCost costInNest(ArrayRef<Value> results, size_t collapsed, const Targe
 
   ExpressionCost cost;
   scratch.module->walk([&](Operation *emitted) {
-    if (emitted->getNumResults() == 0 || !isa<arith::ArithDialect, math::MathDialect>(emitted->getDialect()))
-      return;
-    // Arithmetic on scalar indices is done once a row, or in units that would be idle.
-    Type type = emitted->getResult(0).getType();
-    if (getElementTypeOrSelf(type).isIndex() && !isa<VectorType>(type))
-      return;
-    const double registers = registersOf(type, target), cycles = registerCycles(emitted, target);
-    cost.cycles += registers * cycles;
-    cost.instructions += cycles > 0 ? static_cast<int64_t>(registers) : 0;
+    if (const double cycles = arithmeticCycles(emitted, target); cycles > 0) {
+      cost.cycles += cycles;
+      cost.instructions += static_cast<int64_t>(registersOf(emitted->getResult(0).getType(), target));
+    }
   });
   auto [regular, irregular] = e.accessCounts();
   // A vector that is not full costs what a full one does.
@@ -142,6 +145,12 @@ ExpressionCost costOf(ArrayRef<Value> results, const TargetDescription &target,
 }
 
 } // namespace
+
+double arithmeticCycles(Operation *emitted, const TargetDescription &target) {
+  if (!isArithmetic(emitted))
+    return 0;
+  return registersOf(emitted->getResult(0).getType(), target) * registerCycles(emitted, target);
+}
 
 ExpressionCost expressionCost(Operation *op, const TargetDescription &target) {
   Value result = op->getResult(0);

@@ -15,6 +15,10 @@ struct ExpressionCost {
   double gathers = 0; ///< loads lane by lane
 };
 
+/// Cycles that an emitted operation of the arith or math dialect takes, at the rate at which many of its kind
+/// run; none for scalar indices, which are computed in units that would be idle.
+double arithmeticCycles(mlir::Operation *emitted, const TargetDescription &target);
+
 /// `op` has an element expression and no loop of its own (no reduction, no anchor). Constants of one element
 /// are no loads.
 ExpressionCost expressionCost(mlir::Operation *op, const TargetDescription &target);

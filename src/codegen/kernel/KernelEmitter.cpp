@@ -56,6 +56,7 @@ llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignatu
     memory.addOutput(result, type, layout);
 
   auto strategy = planAnchorKernel(body, memory, target);
+  const bool isAnchor = strategy.has_value();
   if (!strategy)
     strategy = planPointwiseKernel(body, memory, target);
   if (!strategy)
@@ -85,8 +86,12 @@ llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignatu
     buffer.pointer = builder.create<LLVM::LoadOp>(loc, pointer, address);
     return buffer;
   };
-  for (const Buffer &buffer : memory.arguments)
+  for (Buffer buffer : memory.arguments) {
+    // No result lies where an argument does. What does not depend on a loop, as a value for each row, then
+    // leaves it. From the loops around an anchor's register tiles it must not, which need all registers.
+    buffer.staysAsIs = !isAnchor;
     k.arguments.push_back(bind(buffer));
+  }
   for (const Buffer &buffer : memory.outputs)
     k.outputs.push_back(bind(buffer));
   k.fault = bind({}).pointer;

@@ -20,7 +20,7 @@ constexpr int64_t taskElements = 4096;
 struct ResultLoops {
   SmallVector<size_t> results;
   VectorNest nest;    ///< extents in memory order
-  double cost = 0;    ///< of one vector nest over all, in loads and stores
+  double cost = 0;    ///< of one vector nest over all, as of nestCost
   int64_t outer = 1;  ///< product of the axes in front of the collapsed ones
   int64_t chunks = 1; ///< pieces of the collapsed axes
   int64_t chunkVectors = 1;
@@ -96,7 +96,7 @@ ResultLoops planLoops(KernelBody &body, const KernelMemory &memory, ArrayRef<siz
   for (size_t collapsed = 1; collapsed <= loops.nest.extents.size(); ++collapsed) {
     VectorNest candidate = loops.nest;
     candidate.collapsed = collapsed;
-    double cost = nestCost(values.front().getContext(), values.front().getLoc(), candidate, emit);
+    double cost = nestCost(values.front().getContext(), values.front().getLoc(), candidate, target, emit);
     if (collapsed == 1 || cost < loops.cost)
       loops.cost = cost, bestCollapsed = collapsed;
   }

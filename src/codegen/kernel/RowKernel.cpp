@@ -346,7 +346,7 @@ private:
     // Rows are indices of this builder's space: the probe works in the same space, on code that is thrown
     // away.
     return nestCost(
-        k.builder.getContext(), k.loc, nest,
+        k.builder.getContext(), k.loc, nest, k.target,
         [&](ElementBuilder &probe, ArrayRef<Index> inner) {
           for (auto [value, buffer] : llvm::zip(k.body.arguments(), k.arguments))
             probe.bindBuffer(value, buffer);

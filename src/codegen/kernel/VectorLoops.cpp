@@ -1,7 +1,10 @@
 //===- VectorLoops.cpp - loops over index spaces, the innermost by vectors ---------------------------===//
 #include "codegen/kernel/VectorLoops.h"
+#include "codegen/kernel/ExpressionCost.h"
 #include "codegen/kernel/ScratchFunction.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tokamak::codegen {
@@ -99,24 +102,34 @@ void emitVectors(ElementBuilder &e, const VectorNest &nest, ArrayRef<Index> oute
   tail(e, nest, outer, {}, body);
 }
 
-double nestCost(MLIRContext *context, Location loc, const VectorNest &nest,
+double nestCost(MLIRContext *context, Location loc, const VectorNest &nest, const TargetDescription &target,
                 const std::function<void(ElementBuilder &, ArrayRef<Index>)> &emit, IndexSpace *given) {
+  context->loadDialect<arith::ArithDialect, math::MathDialect>();
   ScratchFunction scratch(context, loc);
   IndexSpace own;
   IndexSpace &space = given ? *given : own;
   ElementBuilder e(scratch.builder, loc, space, nest.lanes);
   Value unknown = e.indexConstant(0);
+  // Not a constant, so that what is computed from it can be told from what is not.
+  Value vector =
+      scratch.builder.create<UnrealizedConversionCastOp>(loc, scratch.builder.getIndexType(), ValueRange())
+          .getResult(0);
   SmallVector<Index> outer;
   for (int64_t extent : ArrayRef<int64_t>(nest.extents).drop_back(nest.collapsed))
     outer.push_back(space.uniform(unknown, 0, std::max<int64_t>(extent - 1, 0)));
   int64_t vectors = nest.vectors();
-  emit(e, indicesAt(e, nest, outer, space.uniform(unknown, 0, std::max<int64_t>(vectors - 1, 0))));
+  emit(e, indicesAt(e, nest, outer, space.uniform(vector, 0, std::max<int64_t>(vectors - 1, 0))));
   auto [regular, irregular] = e.accessCounts();
   auto lanes = static_cast<double>(nest.lanes);
   double perVector = 1.0 + static_cast<double>(regular) + lanes * static_cast<double>(irregular);
   // A new row costs about as much as a vector: indices are worked out again.
-  double rowOverhead = nest.extents.size() > nest.collapsed ? 2.0 : 0.0;
-  return (perVector * static_cast<double>(vectors) + rowOverhead) /
+  double perRow = nest.extents.size() > nest.collapsed ? 2.0 : 0.0;
+  llvm::SetVector<Operation *> varying;
+  getForwardSlice(vector, &varying);
+  scratch.module->walk([&](Operation *emitted) {
+    (varying.contains(emitted) ? perVector : perRow) += arithmeticCycles(emitted, target);
+  });
+  return (perVector * static_cast<double>(vectors) + perRow) /
          static_cast<double>(std::max<int64_t>(nest.innerExtent(), 1));
 }
 

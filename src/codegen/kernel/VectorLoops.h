@@ -1,5 +1,6 @@
 //===- VectorLoops.h - loops over index spaces, the innermost by vectors -----------------------------===//
 #pragma once
+#include "analysis/TargetDescription.h"
 #include "codegen/expression/ElementBuilder.h"
 
 namespace tokamak::codegen {
@@ -29,10 +30,12 @@ mlir::Value firstLanes(ElementBuilder &e, int64_t valid);
 void emitVectors(ElementBuilder &e, const VectorNest &nest, llvm::ArrayRef<Index> outer, mlir::Value from,
                  mlir::Value to, const NestBody &body);
 
-/// What a nest costs for one element, read off its accesses: irregular ones count by lane, ragged vectors by
-/// their loss. `emit` emits the body for one vector. Where it uses indices made before, `space` is the space
-/// they belong to.
+/// What a nest costs for one element, read off its accesses and its arithmetic: irregular accesses count by
+/// lane, ragged vectors by their loss, arithmetic that does not depend on the vector once for all vectors of
+/// the collapsed axes. `emit` emits the body for one vector. Where it uses indices made before, `space` is
+/// the space they belong to.
 double nestCost(mlir::MLIRContext *context, mlir::Location loc, const VectorNest &nest,
+                const TargetDescription &target,
                 const std::function<void(ElementBuilder &, llvm::ArrayRef<Index>)> &emit,
                 IndexSpace *space = nullptr);
 

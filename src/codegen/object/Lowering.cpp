@@ -2,6 +2,7 @@
 //---------------------------------===//
 #include "codegen/object/Lowering.h"
 #include "codegen/object/ApproximateMath.h"
+#include "codegen/object/HoistInvariants.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -32,7 +33,7 @@ llvm::Error lowerToLLVMDialect(ModuleOp modules) {
   OpPassManager &pm = manager.nest<ModuleOp>();
   pm.addPass(createApproximateMathPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createHoistInvariantsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertSCFToCFPass());
   pm.addPass(arith::createArithExpandOpsPass());

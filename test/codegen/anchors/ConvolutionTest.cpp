@@ -285,6 +285,12 @@ TEST(ConvolutionPlan, RefusesWithAReason) {
   EXPECT_EQ(refusal(conv2d("", {1, 24, 9, 9}, 24, {3, 3}, {1, 2}, {0, 0, 0, 0}, {1, 1}, 24), 0, target),
             "a row-major input, but no depthwise convolution of adjacent columns");
   EXPECT_EQ(refusal(grouped(24, 24, 24), 0, target), "");
+  auto depthwise = [](int64_t kernel) {
+    return conv2d("", {1, 24, 90, 90}, 24, {kernel, kernel}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 24);
+  };
+  EXPECT_EQ(refusal(depthwise(15), 0, target), "");
+  EXPECT_EQ(refusal(depthwise(16), 0, target), "a row-major input, but too many taps to write out");
+  EXPECT_EQ(refusal(depthwise(64), 8, target), "");
 }
 
 } // namespace

@@ -98,6 +98,10 @@ TEST(Depthwise, WithoutSuchAPlan) {
   expectSame(programOf({1, 2, 4, 150, 1, 3, 0, 70, 0, 70, 1, 1, 1, 70})); // taps far apart
 }
 
+TEST(Depthwise, ManyTapsAreLoops) {
+  expectSame(programOf({1, 2, 40, 44, 36, 40})); // written out, they would take a minute to compile
+}
+
 TEST(Depthwise, OneSpatialAxis) {
   expectSame(R"(
     func.func @main(%x: tensor<2x6x37xf32>) -> tensor<2x6x37xf32> {
