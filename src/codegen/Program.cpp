@@ -220,7 +220,7 @@ llvm::Expected<CompiledProgram> compileProgram(ModuleOp module, const TargetDesc
 
   if (options.emit == "kernels")
     *options.emitted = textOf(*modules);
-  if (llvm::Error error = lowerToLLVMDialect(*modules))
+  if (llvm::Error error = lowerToLLVMDialect(*modules, target))
     return std::move(error);
   if (options.emit == "llvm" || options.emit == "asm") {
     auto text = joined(

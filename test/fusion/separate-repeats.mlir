@@ -41,7 +41,7 @@ func.func @slice(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x5
 // CHECK: tk.composite "Sigmoid"
 // CHECK: tk.fusion {{.*}}(%[[E]])
 // CHECK-NOT: tk.fusion
-func.func @composite(%x: tensor<2x1xf32>) -> tensor<3x41xf32> {
+func.func @composite(%x: tensor<2x1xf32>) -> tensor<3x401xf32> {
   %zero = tk.constant dense<0.0> : tensor<f32>
   %s = tk.composite "Sigmoid"(%x) {
   ^bb0(%a: tensor<2x1xf32>):
@@ -52,11 +52,11 @@ func.func @composite(%x: tensor<2x1xf32>) -> tensor<3x41xf32> {
     %q = tk.div %one, %d : (tensor<f32>, tensor<2x1xf32>) -> tensor<2x1xf32>
     tk.yield %q : tensor<2x1xf32>
   } : (tensor<2x1xf32>) -> tensor<2x1xf32>
-  %b = tk.broadcast %s {shape = array<i64: 2, 40>} : (tensor<2x1xf32>) -> tensor<2x40xf32>
-  %n = tk.neg %b : (tensor<2x40xf32>) -> tensor<2x40xf32>
-  %p = tk.pad %n, %zero {low = array<i64: 0, 1>, high = array<i64: 1, 0>} : (tensor<2x40xf32>, tensor<f32>) -> tensor<3x41xf32>
-  %m = tk.max %p, %zero : (tensor<3x41xf32>, tensor<f32>) -> tensor<3x41xf32>
-  return %m : tensor<3x41xf32>
+  %b = tk.broadcast %s {shape = array<i64: 2, 400>} : (tensor<2x1xf32>) -> tensor<2x400xf32>
+  %n = tk.neg %b : (tensor<2x400xf32>) -> tensor<2x400xf32>
+  %p = tk.pad %n, %zero {low = array<i64: 0, 1>, high = array<i64: 1, 0>} : (tensor<2x400xf32>, tensor<f32>) -> tensor<3x401xf32>
+  %m = tk.max %p, %zero : (tensor<3x401xf32>, tensor<f32>) -> tensor<3x401xf32>
+  return %m : tensor<3x401xf32>
 }
 
 // -----

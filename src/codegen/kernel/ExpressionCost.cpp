@@ -57,7 +57,8 @@ double registerCycles(Operation *op, const TargetDescription &target) {
         return matchPattern(division.getRhs(), m_Constant()) ? constantDivision : integerDivision * perLane;
       })
       .Case<arith::RemFOp>([&](auto) { return libmCall * perLane; })
-      .Case<math::ExpOp, math::TanhOp>([&](auto) { return polynomial(15); })
+      .Case<math::ExpOp>([&](auto) { return polynomial(target.hasMaskRegisters && perLane == 16 ? 8 : 15); })
+      .Case<math::TanhOp>([&](auto) { return polynomial(15); })
       .Case<math::LogOp, math::SinOp, math::CosOp, math::AtanOp>([&](auto) { return polynomial(19); })
       .Case<math::ErfOp>([&](auto) { return polynomial(27); })
       .Case<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp,

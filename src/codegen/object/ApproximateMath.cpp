@@ -2,6 +2,7 @@
 #include "codegen/object/ApproximateMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -160,16 +161,54 @@ void scaleSubnormal(Operation *log, double logOfScale) {
   result.replaceAllUsesExcept(corrected, corrected.getDefiningOp());
 }
 
+/// Float32 in a register whose instructions scale by powers of two.
+constexpr int64_t kScalableLanes = 16;
+
+/// a * 2^floor(b), rounded once: overflow is infinite, what is small is subnormal.
+Value scale(Arithmetic &b, Value value, Value exponent) {
+  Value allLanes = b.create<arith::ConstantOp>(b.getI16IntegerAttr(-1));
+  constexpr int32_t asTheModeSays = 4;
+  Value rounding = b.create<arith::ConstantOp>(b.getI32IntegerAttr(asTheModeSays));
+  return b
+      .create<LLVM::CallIntrinsicOp>(value.getType(), b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                     ValueRange{value, exponent, value, allLanes, rounding})
+      .getResults();
+}
+
+/// e^x = 2^n e^r with n = x / ln 2 rounded, |r| <= ln 2 / 2. The polynomial 1 + r + r^2 q(r) is the one of
+/// its degree whose largest relative error is least (3e-9; rounding makes it 1e-7 in all). NaN stays NaN.
+Value exponentialOf(Arithmetic &b, Value x) {
+  Type type = x.getType();
+  // Beyond these the result is infinite or 0, and infinities would leave no remainder. Comparisons are such
+  // that NaN passes.
+  auto clamp = [&](arith::CmpFPredicate predicate, double limit) {
+    Value bound = b.number(type, limit);
+    x = b.select(b.create<arith::CmpFOp>(predicate, bound, x), bound, x);
+  };
+  clamp(arith::CmpFPredicate::OLT, 100);
+  clamp(arith::CmpFPredicate::OGT, -110);
+  Value n = b.create<math::RoundEvenOp>(b.mul(x, 1 / M_LN2));
+  // ln 2 in two parts, of which the first has few bits, so that its products with n are exact.
+  constexpr double high = 0x1.63p-1, low = M_LN2 - high;
+  Value r = b.fma(n, b.number(type, -low), b.fma(n, b.number(type, -high), x));
+  Value polynomial =
+      b.polynomial(r, {0x1.6a2242p-10, 0x1.123b0ep-7, 0x1.5558f8p-5, 0x1.555490p-3, 0x1.fffffcp-2, 1, 1});
+  return scale(b, polynomial, n);
+}
+
 struct ApproximateMath : PassWrapper<ApproximateMath, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMath)
+  explicit ApproximateMath(bool hasScaling) : hasScaling(hasScaling) {}
   StringRef getName() const override { return "approximate-math"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, scf::SCFDialect,
-                    vector::VectorDialect>();
+    registry.insert<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                    scf::SCFDialect, vector::VectorDialect>();
   }
 
   void runOnOperation() override {
     mendDomains();
+    if (hasScaling)
+      scaleExponentials();
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns);
     // MLIR's polynomials for asin and acos are off by 0.01 near 1: those two stay with libm.
@@ -185,6 +224,17 @@ struct ApproximateMath : PassWrapper<ApproximateMath, OperationPass<ModuleOp>> {
   }
 
 private:
+  void scaleExponentials() {
+    getOperation().walk([](math::ExpOp op) {
+      auto vector = dyn_cast<VectorType>(op.getType());
+      if (!vector || !vector.getElementType().isF32() || vector.getShape() != ArrayRef(kScalableLanes))
+        return;
+      Arithmetic b(op);
+      op.replaceAllUsesWith(exponentialOf(b, op.getOperand()));
+      op.erase();
+    });
+  }
+
   void mendDomains() {
     SmallVector<Operation *> found;
     getOperation().walk([&](Operation *op) {
@@ -206,10 +256,14 @@ private:
       }
     }
   }
+
+  bool hasScaling;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createApproximateMathPass() { return std::make_unique<ApproximateMath>(); }
+std::unique_ptr<Pass> createApproximateMathPass(const TargetDescription &target) {
+  return std::make_unique<ApproximateMath>(target.hasMaskRegisters && target.lanes() == kScalableLanes);
+}
 
 } // namespace tokamak::codegen

@@ -24,16 +24,18 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
-llvm::Error lowerToLLVMDialect(ModuleOp modules) {
+llvm::Error lowerToLLVMDialect(ModuleOp modules, const TargetDescription &target) {
   MLIRContext *context = modules.getContext();
   context->loadDialect<cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, scf::SCFDialect,
                        math::MathDialect>();
   PassManager manager(context);
   manager.enableVerifier(false);
   OpPassManager &pm = manager.nest<ModuleOp>();
-  pm.addPass(createApproximateMathPass());
+  // Functions are one operation each so long, which may be shared and moved as a whole.
   pm.addPass(createCSEPass());
   pm.addPass(createHoistInvariantsPass());
+  pm.addPass(createApproximateMathPass(target));
+  pm.addPass(createHoistInvariantsPass()); // constants
   pm.addPass(createCSEPass());
   pm.addPass(createConvertSCFToCFPass());
   pm.addPass(arith::createArithExpandOpsPass());

@@ -11,7 +11,7 @@ namespace tokamak::codegen {
 
 /// Lowers the functions of each module nested in `modules` to the llvm dialect, in place. No LLVM
 /// optimisation pipeline runs later: common subexpressions and loop-invariant code are removed here.
-llvm::Error lowerToLLVMDialect(mlir::ModuleOp modules);
+llvm::Error lowerToLLVMDialect(mlir::ModuleOp modules, const TargetDescription &target);
 
 enum class ObjectForm { Object, Assembly, LLVMIR };
 
