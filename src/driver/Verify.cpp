@@ -82,9 +82,9 @@ llvm::Expected<llvm::ArrayRef<Tensor>> Verifier::reference(mlir::ModuleOp import
 /// well, as what a kernel reads is where its own results are checked: a program rounds each of these values,
 /// and where two of them cancel, moved inputs alone would move both alike. A constant of one element stays: a
 /// threshold or an exponent is exact.
-Tensor Verifier::movedOutput(mlir::ModuleOp imported, size_t output, int round) {
+std::optional<Tensor> Verifier::movedOutput(mlir::ModuleOp imported, size_t output, int round) {
   if (round >= mostMoves)
-    return {};
+    return std::nullopt;
   if (static_cast<size_t>(round) == movedOutputs.size()) {
     uint64_t seed = static_cast<uint64_t>(round) << 32;
     std::vector<Tensor> others;
@@ -98,11 +98,10 @@ Tensor Verifier::movedOutput(mlir::ModuleOp imported, size_t output, int round) 
             result = moved(result, seed++);
     };
     DiagnosticCollector quiet(imported.getContext());
-    auto values = reference::evaluateFunction(main, others, nullptr, move);
-    movedOutputs.push_back(mlir::succeeded(values) ? std::move(*values)
-                                                   : llvm::SmallVector<Tensor>(expected->size()));
+    movedOutputs.emplace_back(reference::evaluateFunction(main, others, nullptr, move));
   }
-  return movedOutputs[static_cast<size_t>(round)][output];
+  const auto &values = movedOutputs[static_cast<size_t>(round)];
+  return values ? std::optional((*values)[output]) : std::nullopt;
 }
 
 /// What the kernels of the graph that has run leave open of the outputs. A bisection runs many graphs, most
@@ -176,9 +175,9 @@ llvm::Expected<Verification> Verifier::run(int64_t fuel, bool kernels) {
   result.kernels = check.kernels();
   result.evaluatorSeconds = evaluatorSeconds + check.evaluatorSeconds();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    auto latitude = [&] {
+    auto latitude = [&]() -> std::optional<Latitude> {
       llvm::ArrayRef<Latitude> ofOutputs = outputLatitudes(*partitioned->module);
-      return ofOutputs.empty() ? Latitude() : ofOutputs[i];
+      return ofOutputs.empty() ? std::nullopt : std::optional(ofOutputs[i]);
     };
     result.outputs[i].deviation = compare(
         outputs[i], (*expected)[i], toleranceOf(outputs[i].type(), true),

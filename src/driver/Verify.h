@@ -65,7 +65,7 @@ public:
 
 private:
   llvm::Expected<llvm::ArrayRef<Tensor>> reference(mlir::ModuleOp imported);
-  Tensor movedOutput(mlir::ModuleOp imported, size_t output, int round);
+  std::optional<Tensor> movedOutput(mlir::ModuleOp imported, size_t output, int round);
   llvm::ArrayRef<Latitude> outputLatitudes(mlir::ModuleOp partitioned);
   Tolerance toleranceOf(DataType type, bool isOutput) const;
   std::vector<Tensor> inputTensors() const;
@@ -76,10 +76,10 @@ private:
   VerifyOptions verify;
   TkPool *pool;
   std::optional<llvm::SmallVector<Tensor>> expected;
-  std::vector<llvm::SmallVector<Tensor>> movedOutputs; ///< of moved inputs, once needed
-  std::vector<Latitude> latitudes;                     ///< of outputs, once needed
-  std::optional<std::set<std::string>> latitudesOf;    ///< the nodes of what is filtered
-  double evaluatorSeconds = 0;                         ///< for `expected`
+  std::vector<std::optional<llvm::SmallVector<Tensor>>> movedOutputs; ///< of moved inputs, once needed
+  std::vector<Latitude> latitudes;                                    ///< of outputs, once needed
+  std::optional<std::set<std::string>> latitudesOf;                   ///< the nodes of what is filtered
+  double evaluatorSeconds = 0;                                        ///< for `expected`
   std::string last;
   std::optional<int64_t> applied;
 };

@@ -99,29 +99,29 @@ void KernelCheck::check(size_t number, const void *const *values) {
 
   // Not for each of many broken kernels.
   constexpr int64_t mostMovedKernels = 40;
-  std::vector<llvm::SmallVector<Tensor>> movedResults;
+  std::vector<std::optional<llvm::SmallVector<Tensor>>> movedResults;
   std::optional<std::vector<Latitude>> latitudes;
   for (auto [i, reference] : llvm::enumerate(*expected)) {
-    auto perturbed = [&, i = i](int round) {
+    auto perturbed = [&, i = i](int round) -> std::optional<Tensor> {
       if (round == 0 && movedResults.empty())
         ++movedKernels;
       if (round >= mostMoves || movedKernels > mostMovedKernels)
-        return Tensor();
+        return std::nullopt;
       if (static_cast<size_t>(round) == movedResults.size()) {
         llvm::SmallVector<Tensor> others;
         for (const Tensor &operand : operands)
           others.push_back(moved(operand, static_cast<uint64_t>(round) * operands.size() + others.size()));
-        auto other = evaluate(step.op, others);
-        movedResults.push_back(other ? std::move(*other) : llvm::SmallVector<Tensor>(expected->size()));
+        movedResults.push_back(evaluate(step.op, others));
       }
-      return movedResults[static_cast<size_t>(round)][i];
+      const auto &other = movedResults[static_cast<size_t>(round)];
+      return other ? std::optional((*other)[i]) : std::nullopt;
     };
     // Results follow a filtered convolution's element by element, so errors all up and all down bound them.
-    auto latitude = [&, i = i] {
+    auto latitude = [&, i = i]() -> std::optional<Latitude> {
       if (!latitudes)
         latitudes = arithmeticLatitude(*expected, toleranceOf(DataType::Float32).relative, 0,
                                        [&](auto revise) { return evaluate(step.op, operands, revise); });
-      return latitudes->empty() ? Latitude() : (*latitudes)[i];
+      return latitudes->empty() ? std::nullopt : std::optional((*latitudes)[i]);
     };
     Tensor got = fetchNext();
     result.deviation.add(compare(got, reference, toleranceOf(reference.type()), perturbed, latitude));

@@ -79,19 +79,16 @@ public:
   }
 
   bool isLeftOpen(int64_t i, const Latitude &latitude) const {
-    const bool isBounded = latitude.low.size() > 0;
     if (!isFloat(expected.type()))
-      return (isBounded && latitude.low.intAt(i) <= got.intAt(i) && got.intAt(i) <= latitude.high.intAt(i)) ||
+      return (latitude.low.intAt(i) <= got.intAt(i) && got.intAt(i) <= latitude.high.intAt(i)) ||
              llvm::any_of(latitude.instead,
                           [&](const Tensor &other) { return other.intAt(i) == got.intAt(i); });
     double a = got.doubleAt(i);
-    if (isBounded) {
-      // The nearest that is right; comparisons with NaN are false.
-      double low = latitude.low.doubleAt(i), high = latitude.high.doubleAt(i);
-      double nearest = a < low ? low : a > high ? high : a;
-      if (std::isfinite(a) && low <= high && isNear(a, nearest, 0))
-        return true;
-    }
+    // The nearest that is right; comparisons with NaN are false.
+    double low = latitude.low.doubleAt(i), high = latitude.high.doubleAt(i);
+    double nearest = a < low ? low : a > high ? high : a;
+    if (std::isfinite(a) && low <= high && isNear(a, nearest, 0))
+      return true;
     return llvm::any_of(latitude.instead,
                         [&](const Tensor &other) { return isNear(a, other.doubleAt(i), 0); });
   }
@@ -160,7 +157,8 @@ void Deviation::add(const Deviation &other) {
 }
 
 Deviation compare(const Tensor &got, const Tensor &expected, Tolerance tolerance,
-                  llvm::function_ref<Tensor(int)> perturbed, llvm::function_ref<Latitude()> latitude) {
+                  llvm::function_ref<std::optional<Tensor>(int)> perturbed,
+                  llvm::function_ref<std::optional<Latitude>()> latitude) {
   Deviation result;
   result.elements = expected.size();
   Comparison comparison(got, expected, tolerance);
@@ -171,16 +169,16 @@ Deviation compare(const Tensor &got, const Tensor &expected, Tolerance tolerance
       suspects.push_back(i);
   }
   if (latitude && !suspects.empty()) {
-    const Latitude others = latitude();
-    result.open = static_cast<int64_t>(
-        std::erase_if(suspects, [&](int64_t i) { return comparison.isLeftOpen(i, others); }));
+    if (const std::optional<Latitude> others = latitude())
+      result.open = static_cast<int64_t>(
+          std::erase_if(suspects, [&](int64_t i) { return comparison.isLeftOpen(i, *others); }));
   }
   auto count = static_cast<int64_t>(suspects.size());
   for (int round = 0; !suspects.empty(); ++round) {
-    Tensor other = perturbed(round);
-    if (other.shape() != expected.shape() || other.type() != expected.type())
+    const std::optional<Tensor> other = perturbed(round);
+    if (!other)
       break;
-    std::erase_if(suspects, [&](int64_t i) { return comparison.isExplained(i, other); });
+    std::erase_if(suspects, [&](int64_t i) { return comparison.isExplained(i, *other); });
   }
   result.wrong = static_cast<int64_t>(suspects.size());
   result.unstable = count - result.wrong;

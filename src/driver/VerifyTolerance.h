@@ -13,6 +13,7 @@
 #pragma once
 #include "ir/Tensor.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,15 +42,15 @@ struct Deviation {
 
 /// What else is right, element by element; the tensors are of the expected one's type and shape.
 struct Latitude {
-  Tensor low, high;            ///< all between them, and the tolerance beyond; empty: nothing
+  Tensor low, high;            ///< all between them, and the tolerance beyond
   std::vector<Tensor> instead; ///< within the tolerance of one of them
 };
 
 /// `latitude` and `perturbed` are only called where an element is wrong otherwise. `perturbed(i)`: the value
-/// from moved inputs, for i = 0, 1, ...; an empty tensor where there are no more.
+/// from moved inputs, for i = 0, 1, ...; nothing where there are no more.
 Deviation compare(const Tensor &got, const Tensor &expected, Tolerance tolerance,
-                  llvm::function_ref<Tensor(int)> perturbed,
-                  llvm::function_ref<Latitude()> latitude = nullptr);
+                  llvm::function_ref<std::optional<Tensor>(int)> perturbed,
+                  llvm::function_ref<std::optional<Latitude>()> latitude = nullptr);
 
 /// How often inputs are moved: often enough to meet almost every tie, and every sum that cancels.
 inline constexpr int mostMoves = 8;

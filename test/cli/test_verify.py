@@ -60,6 +60,12 @@ class Verify(Command):
         self.assertIn("6 of 6 elements beyond the tolerance; element [0,0]: ", text)
         self.assertIn("output 'c' is wrong, though each kernel computes its operators", error)
 
+    def test_a_wrong_result_of_rank_0(self):
+        write_npy(self.path("x.npy"), "<f4", (), [3])
+        text, error = self.wrong("scalar.onnx", "--input", "x=x.npy")
+        self.assertIn("element []: 0 instead of 6", text)
+        self.assertIn("output 'y' is wrong", error)
+
     def test_bisect_names_the_rule(self):
         text, _ = self.wrong("clean_up.onnx", "--bisect")
         self.assertRegex(text, r"\nbisect \(\d+ runs\): right with \d+ rewrites and merges, wrong with \d+ of \d+: "

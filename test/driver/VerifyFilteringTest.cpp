@@ -86,7 +86,7 @@ struct VerifyFiltering : testing::Test {
   }
   static bool isSame(const Group &group, const Tensor &got) {
     return compare(
-               got, group.expected, kernelTolerance(DataType::Float32), [](int) { return Tensor(); },
+               got, group.expected, kernelTolerance(DataType::Float32), [](int) { return std::nullopt; },
                [&] {
                  auto evaluate = [&](reference::Revise revise) -> std::optional<llvm::SmallVector<Tensor>> {
                    return std::optional<llvm::SmallVector<Tensor>>(

@@ -20,8 +20,9 @@ Tensor floats(llvm::ArrayRef<double> values) {
     tensor.setDouble(static_cast<int64_t>(i), value);
   return tensor;
 }
-Tensor none(int) { return {}; }
-bool isSame(const Tensor &got, const Tensor &expected, llvm::function_ref<Tensor(int)> moved = none) {
+std::optional<Tensor> none(int) { return std::nullopt; }
+bool isSame(const Tensor &got, const Tensor &expected,
+            llvm::function_ref<std::optional<Tensor>(int)> moved = none) {
   return compare(got, expected, kernelTolerance(expected.type()), moved).isSame();
 }
 
@@ -60,12 +61,26 @@ TEST(Compare, IntegersAreEqualOrExplained) {
   EXPECT_TRUE(isSame(two, two));
   EXPECT_FALSE(isSame(three, two));
   EXPECT_TRUE(isSame(three, two, [&](int round) {
-    return round == 1 ? three : round == 0 ? two : Tensor();
+    return round == 1 ? std::optional(three) : round == 0 ? std::optional(two) : std::nullopt;
   }));
 }
 
+// What a value is like says nothing about whether there are more: a tensor without a shape is one as well.
+TEST(Compare, ResultsOfRankZero) {
+  const Tensor one = Tensor::scalar(DataType::Float32, 1), two = Tensor::scalar(DataType::Float32, 2);
+  EXPECT_TRUE(isSame(one, one));
+  EXPECT_FALSE(isSame(two, one));
+  EXPECT_TRUE(isSame(two, one, [&](int round) { return round < 3 ? std::optional(two) : std::nullopt; }));
+  int rounds = 0;
+  EXPECT_FALSE(isSame(two, one, [&](int round) {
+    rounds = round;
+    return round < 3 ? std::optional(one) : std::nullopt;
+  }));
+  EXPECT_EQ(rounds, 3);
+}
+
 TEST(Compare, IllConditionedElements) {
-  auto moved = [&](int round) { return round == 0 ? floats({1.001, 2}) : Tensor(); };
+  auto moved = [&](int round) { return round == 0 ? std::optional(floats({1.001, 2})) : std::nullopt; };
   Deviation deviation =
       compare(floats({0.9985, 2}), floats({1, 2}), kernelTolerance(DataType::Float32), moved);
   EXPECT_TRUE(deviation.isSame());
