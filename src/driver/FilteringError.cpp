@@ -40,20 +40,20 @@ Points transformed(const Matrix &left, const Points &patch) {
   return whole;
 }
 
-/// The scales of one convolution.
-class Scales {
+/// The errors of one convolution.
+class Errors {
 public:
-  Scales(tk::ConvOp conv, const Tensor &input, const Tensor &weight)
+  Errors(tk::ConvOp conv, const Tensor &input, const Tensor &weight)
       : conv(conv), input(input), weight(weight), results(static_cast<int64_t>(*conv.getWinograd())),
         side(results + 2), channels(input.shape()[1]), shape(tk::tensorType(conv.getResult()).getShape()),
         transform(codegen::WinogradTransform::ofOutputs(results)), inputMatrix(transform.inputMatrix()),
         inputSquares(squared(inputMatrix)), outputSquares(squared(transform.outputMatrix())),
-        scales(static_cast<size_t>(tk::tensorType(conv.getResult()).getNumElements())) {}
+        errors(static_cast<size_t>(tk::tensorType(conv.getResult()).getNumElements())) {}
 
   std::vector<double> compute() {
     llvm::parallelFor(0, llvm::divideCeil(shape[1], blockSize),
                       [&](size_t block) { addBlock(static_cast<int64_t>(block) * blockSize); });
-    return std::move(scales);
+    return std::move(errors);
   }
 
 private:
@@ -68,11 +68,11 @@ private:
   llvm::ArrayRef<int64_t> shape;
   codegen::WinogradTransform transform;
   Matrix inputMatrix, inputSquares, outputSquares;
-  std::vector<double> scales;
+  std::vector<double> errors;
 };
 
 /// [point][input channel][output channel of the block]
-std::vector<double> Scales::transformedTaps(int64_t first, int64_t count) const {
+std::vector<double> Errors::transformedTaps(int64_t first, int64_t count) const {
   const auto filter = transform.filterMatrix();
   const auto *taps = reinterpret_cast<const float *>(weight.bytes());
   std::vector<double> all(static_cast<size_t>(points() * channels * blockSize));
@@ -91,7 +91,7 @@ std::vector<double> Scales::transformedTaps(int64_t first, int64_t count) const 
 }
 
 /// What a tile reads of a channel; what lies beyond the image is padding.
-Points Scales::readPatch(int64_t image, int64_t channel, int64_t top, int64_t left) const {
+Points Errors::readPatch(int64_t image, int64_t channel, int64_t top, int64_t left) const {
   const int64_t rows = input.shape()[2], columns = input.shape()[3];
   const auto *x =
       reinterpret_cast<const float *>(input.bytes()) + (image * channels + channel) * rows * columns;
@@ -103,10 +103,10 @@ Points Scales::readPatch(int64_t image, int64_t channel, int64_t top, int64_t le
   return patch;
 }
 
-void Scales::addBlock(int64_t first) {
+void Errors::addBlock(int64_t first) {
   const int64_t count = std::min(blockSize, shape[1] - first);
   const std::vector<double> taps = transformedTaps(first, count);
-  const double roundings = 1.5e-7 / 2e-5 * std::sqrt(static_cast<double>(channels + 16));
+  const double roundings = 1.5e-7 * std::sqrt(static_cast<double>(channels + 16));
   using OfPoint = std::array<double, blockSize>;
   std::vector<OfPoint> sums(static_cast<size_t>(points())), squares(sums.size()), spreads(sums.size());
   auto addChannel = [&](int64_t channel, const Points &patch) {
@@ -125,7 +125,7 @@ void Scales::addBlock(int64_t first) {
       }
     }
   };
-  auto scaleAt = [&](int64_t row, int64_t column, size_t out) {
+  auto errorAt = [&](int64_t row, int64_t column, size_t out) {
     double ofSpreads = 0, ofSquares = 0, ofSums = 0;
     for (size_t i = 0; i < static_cast<size_t>(side); ++i)
       for (size_t j = 0; j < static_cast<size_t>(side); ++j) {
@@ -137,8 +137,8 @@ void Scales::addBlock(int64_t first) {
         ofSums += factor * sums[point][out] * sums[point][out];
       }
     const double root = std::sqrt(ofSquares);
-    const double scale = roundings * (std::sqrt(ofSpreads) + (root > 0 ? ofSums / root : 0));
-    return std::isfinite(scale) ? scale : 0;
+    const double error = roundings * (std::sqrt(ofSpreads) + (root > 0 ? ofSums / root : 0));
+    return std::isfinite(error) ? error : 0;
   };
   for (int64_t image = 0; image < shape[0]; ++image)
     for (int64_t top = 0; top < shape[2]; top += results)
@@ -151,16 +151,16 @@ void Scales::addBlock(int64_t first) {
         for (int64_t out = 0; out < count; ++out)
           for (int64_t row = top; row < std::min(top + results, shape[2]); ++row)
             for (int64_t column = left; column < std::min(left + results, shape[3]); ++column)
-              scales[static_cast<size_t>(((image * shape[1] + first + out) * shape[2] + row) * shape[3] +
+              errors[static_cast<size_t>(((image * shape[1] + first + out) * shape[2] + row) * shape[3] +
                                          column)] =
-                  scaleAt(row - top, column - left, static_cast<size_t>(out));
+                  errorAt(row - top, column - left, static_cast<size_t>(out));
       }
 }
 
 } // namespace
 
-std::vector<double> filteringScale(tk::ConvOp conv, const Tensor &input, const Tensor &weight) {
-  return Scales(conv, input, weight).compute();
+std::vector<double> filteringError(tk::ConvOp conv, const Tensor &input, const Tensor &weight) {
+  return Errors(conv, input, weight).compute();
 }
 
 } // namespace tokamak::driver

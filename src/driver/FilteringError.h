@@ -16,10 +16,9 @@
 
 namespace tokamak::driver {
 
-/// An error is at most 1.5e-7, two and a half roundings, of (S + P^2 / T) x root of (channels + 16), of which
-/// the 16 stand for the roundings of the transforms: for each result of a convolution that has the attribute
-/// `winograd`, in row-major order, what an error of 2e-5 of is that. Inputs that are not finite do not count;
-/// 0 where taps are not.
-std::vector<double> filteringScale(tk::ConvOp conv, const Tensor &input, const Tensor &weight);
+/// The most that each result of a convolution that has the attribute `winograd` may be off by, in row-major
+/// order: 1.5e-7, two and a half roundings, of (S + P^2 / T) x root of (channels + 16), of which the 16 stand
+/// for the roundings of the transforms. Inputs that are not finite do not count; 0 where taps are not.
+std::vector<double> filteringError(tk::ConvOp conv, const Tensor &input, const Tensor &weight);
 
 } // namespace tokamak::driver

@@ -1,6 +1,5 @@
 //===- SumError.cpp - how far a long sum may be off ----------------------------------------------------===//
 #include "driver/SumError.h"
-#include "driver/VerifyTolerance.h"
 #include "ir/Tk.h"
 #include "reference/Evaluate.h"
 #include "llvm/ADT/STLExtras.h"
@@ -38,7 +37,7 @@ Tensor magnitudes(const Tensor &tensor) {
 
 } // namespace
 
-std::vector<double> sumScale(Operation *op, llvm::ArrayRef<Tensor> operands, const Tensor &result) {
+std::vector<double> sumError(Operation *op, llvm::ArrayRef<Tensor> operands, const Tensor &result) {
   const double terms = termsOf(op);
   if (terms == 0 || !isFloat(result.type()))
     return {};
@@ -46,15 +45,14 @@ std::vector<double> sumScale(Operation *op, llvm::ArrayRef<Tensor> operands, con
   if (failed(sums))
     return {};
   // Halves are added up in single precision.
-  const double halfUnit = result.type() == DataType::Float64 ? 0x1p-53 : 0x1p-24,
-               relative = kernelTolerance(DataType::Float32).relative;
-  std::vector<double> scale(static_cast<size_t>(result.size()));
+  const double halfUnit = result.type() == DataType::Float64 ? 0x1p-53 : 0x1p-24;
+  std::vector<double> errors(static_cast<size_t>(result.size()));
   for (int64_t i = 0; i < result.size(); ++i) {
     const double sum = std::abs(result.doubleAt(i));
     if (std::isfinite(sum) && sum >= (*sums)[0].doubleAt(i) / 2)
-      scale[static_cast<size_t>(i)] = terms / 2 * halfUnit * sum / relative;
+      errors[static_cast<size_t>(i)] = terms / 2 * halfUnit * sum;
   }
-  return scale;
+  return errors;
 }
 
 } // namespace tokamak::driver

@@ -124,8 +124,7 @@ llvm::ArrayRef<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) {
                                               inputTensors(), nullptr, revise);
     return std::optional<llvm::SmallVector<Tensor>>(std::move(values));
   };
-  latitudes =
-      arithmeticLatitude(*expected, toleranceOf(DataType::Float32, false).relative, mixtures, evaluate);
+  latitudes = arithmeticLatitude(*expected, mixtures, evaluate);
   latitudesOf = std::move(nodes);
   return latitudes;
 }

@@ -57,7 +57,7 @@ bool isFiltered(mlir::Operation *op) {
 /// Evaluates with the results of filtered convolutions and of sums changed, and notes what was met.
 class Variants {
 public:
-  Variants(double relative, EvaluateRevised evaluate) : relative(relative), evaluate(evaluate) {}
+  explicit Variants(EvaluateRevised evaluate) : evaluate(evaluate) {}
 
   /// `change` makes of a result, its allowed error and its place what it is instead.
   std::optional<Tensors> withErrors(llvm::function_ref<double(double, double, size_t)> change) {
@@ -65,16 +65,16 @@ public:
                         llvm::MutableArrayRef<Tensor> results) {
       if (results.empty())
         return;
-      // Errors change the scales of those behind them by no more than they are themselves.
-      auto [found, isNew] = scales.try_emplace(op);
+      // Errors change those behind them by no more than they are themselves.
+      auto [found, isNew] = errors.try_emplace(op);
       if (isNew)
-        found->second = isFiltered(op) ? filteringScale(llvm::cast<tk::ConvOp>(op), operands[0], operands[1])
-                                       : sumScale(op, operands, results[0]);
-      const std::vector<double> &scale = found->second;
-      if (scale.empty())
+        found->second = isFiltered(op) ? filteringError(llvm::cast<tk::ConvOp>(op), operands[0], operands[1])
+                                       : sumError(op, operands, results[0]);
+      const std::vector<double> &error = found->second;
+      if (error.empty())
         return;
-      anyScale = true;
-      replace(results[0], [&](double y, size_t i) { return change(y, relative * scale[i], i); });
+      anyError = true;
+      replace(results[0], [&](double y, size_t i) { return change(y, error[i], i); });
     });
   }
   /// `change` makes of a result and its reach what it is instead.
@@ -91,7 +91,7 @@ public:
           });
         });
   }
-  bool anyScale = false, anyReached = false, anyOverflow = false;
+  bool anyError = false, anyReached = false, anyOverflow = false;
 
 private:
   static void replace(Tensor &tensor, llvm::function_ref<double(double, size_t)> by) {
@@ -101,9 +101,8 @@ private:
     tensor = changed;
   }
 
-  double relative;
   EvaluateRevised evaluate;
-  llvm::DenseMap<mlir::Operation *, std::vector<double>> scales;
+  llvm::DenseMap<mlir::Operation *, std::vector<double>> errors;
 };
 
 bool isEqual(const Tensor &a, const Tensor &b, int64_t i) {
@@ -188,12 +187,12 @@ std::vector<FilteringReach> filteringReach(tk::ConvOp conv, const Tensor &input,
   return all;
 }
 
-std::vector<Latitude> arithmeticLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
+std::vector<Latitude> arithmeticLatitude(llvm::ArrayRef<Tensor> expected, int mixtures,
                                          EvaluateRevised evaluate) {
-  Variants variant(relative, evaluate);
+  Variants variant(evaluate);
   auto plain = variant.withReach([](double y, Reach) { return y; });
   auto up = variant.withErrors([](double y, double error, size_t) { return y + error; });
-  if (!plain || !variant.anyScale)
+  if (!plain || !variant.anyError)
     return {};
   std::vector<Latitude> latitudes;
   for (const Tensor &tensor : expected)

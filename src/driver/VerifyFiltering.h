@@ -27,12 +27,12 @@ std::vector<FilteringReach> filteringReach(tk::ConvOp conv, const Tensor &input,
 using EvaluateRevised =
     llvm::function_ref<std::optional<llvm::SmallVector<Tensor>>(reference::Revise revise)>;
 
-/// What the filtered convolutions and the sums of a group or a function leave open of each of its results, if
-/// their errors are at most `relative` of their scales (FilteringError.h, SumError.h). Nothing where there
-/// are none. `evaluate` computes what has run; `expected` may be the results of another graph for the same
+/// What the filtered convolutions and the sums of a group or a function leave open of each of its results
+/// (FilteringError.h, SumError.h), whatever tolerance is asked for beside. Nothing where there are none.
+/// `evaluate` computes what has run; `expected` may be the results of another graph for the same
 /// inputs. `mixtures`: in how many ways of errors in either direction, apart from all up and all down,
 /// results are bounded that depend on many others.
-std::vector<Latitude> arithmeticLatitude(llvm::ArrayRef<Tensor> expected, double relative, int mixtures,
+std::vector<Latitude> arithmeticLatitude(llvm::ArrayRef<Tensor> expected, int mixtures,
                                          EvaluateRevised evaluate);
 
 } // namespace tokamak::driver

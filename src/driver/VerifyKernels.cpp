@@ -119,7 +119,7 @@ void KernelCheck::check(size_t number, const void *const *values) {
     // Results follow a filtered convolution's element by element, so errors all up and all down bound them.
     auto latitude = [&, i = i]() -> std::optional<Latitude> {
       if (!latitudes)
-        latitudes = arithmeticLatitude(*expected, toleranceOf(DataType::Float32).relative, 0,
+        latitudes = arithmeticLatitude(*expected, 0,
                                        [&](auto revise) { return evaluate(step.op, operands, revise); });
       return latitudes->empty() ? std::nullopt : std::optional((*latitudes)[i]);
     };

@@ -12,6 +12,14 @@ Pattern SumsAreDifferences {
 }
 """
 
+TANH_IS_A_MULTIPLE = """
+Pattern TanhIsAMultiple {
+  let root = op<tk.tanh>(x: Value);
+  IsFloat(x);
+  replace root with op<tk.mul>(x, Splat(x, attr<"%s : f64">));
+}
+"""
+
 
 class Verify(Command):
     def test_the_same(self):
@@ -43,10 +51,10 @@ class Verify(Command):
         write_npy(self.path("indices.npy"), "<i8", (2,), [3, 0])
         self.good("verify", "scatter.onnx", "--input", "indices=indices.npy")
 
-    def wrong(self, *arguments):
+    def wrong(self, *arguments, rule=WRONG_RULE):
         """(standard output, standard error) of a model that is not the same."""
         with open(self.path("wrong.pdll"), "w") as file:
-            file.write(WRONG_RULE)
+            file.write(rule)
         done = self.run_command("verify", *arguments, "--rules", "wrong.pdll", "--trust-rules")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -81,6 +89,17 @@ class Verify(Command):
         self.assertIn(done.returncode, (0, 3))
         self.assertEqual(done.returncode, 0 if data["same"] else 3)
         self.good("verify", "clean_up.onnx", "--rtol", "1e-3", "--atol", "0")
+
+    def test_what_long_sums_are_off_by_is_no_multiple_of_the_tolerance(self):
+        # Single precision is off by 5 parts in 10000 here, where outputs may be off by 2.
+        write_npy(self.path("x.npy"), "<f4", (50000, 16), [0.1] * 800000)
+        sums = ("shifted_sums.onnx", "--input", "x=x.npy")
+        for tolerance in (), ("--rtol", "1e-2"), ("--rtol", "0"):
+            self.good("verify", *sums, *tolerance)
+        for factor in "1.01", "1.5", "0.5":
+            self.wrong(*sums, rule=TANH_IS_A_MULTIPLE % factor)
+        for factor in "1.5", "0.5":
+            self.wrong(*sums, "--rtol", "1e-2", rule=TANH_IS_A_MULTIPLE % factor)
 
     def test_tolerances_that_are_none(self):
         for option in ("--rtol", "--atol"):

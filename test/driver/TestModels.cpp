@@ -417,9 +417,23 @@ static std::string cancellingProducts() {
   return b.bytes();
 }
 
+/// y = the sums of the columns of tanh(x), and a shift.
+static std::string shiftedSums() {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"N", "16"});
+  b.output("y", TensorProto::FLOAT, {"1", "16"});
+  b.weight("axes", {1}, std::vector<int64_t>{0});
+  b.weight("shift", {1, 16}, numbers(16, 9));
+  b.node("Tanh", {"x"}, {"bent"}, "bend");
+  b.node("ReduceSum", {"bent", "axes"}, {"sums"}, "sum");
+  b.node("Add", {"sums", "shift"}, {"y"}, "shift_sums");
+  return b.bytes();
+}
+
 std::vector<std::pair<std::string, std::string>> allTestModels() {
   return {{"dense", dense()},
           {"column_sums", columnSums()},
+          {"shifted_sums", shiftedSums()},
           {"two_inputs", twoInputs()},
           {"odd_names", oddNames()},
           {"header_names", headerNames()},
