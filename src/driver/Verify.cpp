@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "reference/Evaluate.h"
 #include "runtime/ThreadPool.h"
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -104,19 +103,11 @@ std::optional<Tensor> Verifier::movedOutput(mlir::ModuleOp imported, size_t outp
   return values ? std::optional((*values)[output]) : std::nullopt;
 }
 
-/// What the kernels of the graph that has run leave open of the outputs. A bisection runs many graphs, most
-/// of which filter no others than the first one did: what that has left open bounds them as well.
+/// What the kernels of the graph that has run leave open of the outputs: of that graph, as it depends on what
+/// is added up there, and on which values. One graph follows from so many applications, whatever the fuel.
 llvm::ArrayRef<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) {
   constexpr int mixtures = 2;
-  std::set<std::string> nodes;
-  partitioned->walk([&](tk::FusionOp group) {
-    tk::ConvOp conv = filteredConvolution(group);
-    if (!conv)
-      return;
-    for (const tk::OnnxNode &node : tk::onnxNodes(conv.getLoc()))
-      nodes.insert(node.name.str());
-  });
-  if (latitudesOf && std::ranges::includes(*latitudesOf, nodes))
+  if (latitudesOf == applied)
     return latitudes;
   DiagnosticCollector quiet(partitioned.getContext());
   auto evaluate = [&](reference::Revise revise) -> std::optional<llvm::SmallVector<Tensor>> {
@@ -125,7 +116,7 @@ llvm::ArrayRef<Latitude> Verifier::outputLatitudes(mlir::ModuleOp partitioned) {
     return std::optional<llvm::SmallVector<Tensor>>(std::move(values));
   };
   latitudes = arithmeticLatitude(*expected, mixtures, evaluate);
-  latitudesOf = std::move(nodes);
+  latitudesOf = applied;
   return latitudes;
 }
 

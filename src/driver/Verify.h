@@ -9,7 +9,6 @@
 #include "driver/VerifyTolerance.h"
 #include "runtime/Abi.h"
 #include <optional>
-#include <set>
 #include <string>
 
 namespace tokamak::driver {
@@ -78,8 +77,8 @@ private:
   std::optional<llvm::SmallVector<Tensor>> expected;
   std::vector<std::optional<llvm::SmallVector<Tensor>>> movedOutputs; ///< of moved inputs, once needed
   std::vector<Latitude> latitudes;                                    ///< of outputs, once needed
-  std::optional<std::set<std::string>> latitudesOf;                   ///< the nodes of what is filtered
-  double evaluatorSeconds = 0;                                        ///< for `expected`
+  std::optional<int64_t> latitudesOf; ///< the applications of the graph that they are of
+  double evaluatorSeconds = 0;        ///< for `expected`
   std::string last;
   std::optional<int64_t> applied;
 };

@@ -12,6 +12,13 @@ Pattern SumsAreDifferences {
 }
 """
 
+SUMS_ARE_LEFT_OUT = """
+Pattern SumsAreLeftOut {
+  let root = op<tk.add>(x: Value, y: Value);
+  IsFloat(x);
+  replace root with y;
+}
+"""
 TANH_IS_A_MULTIPLE = """
 Pattern TanhIsAMultiple {
   let root = op<tk.tanh>(x: Value);
@@ -82,6 +89,13 @@ class Verify(Command):
         data = json.loads(text)
         self.assertFalse(data["same"])
         self.assertRegex(data["bisect"]["application"], r"^apply-rules \(SumsAreDifferences\) at Add_0 \(Add\)$")
+
+    def test_bisect_takes_of_each_graph_what_its_sums_leave_open(self):
+        write_npy(self.path("x.npy"), "<f4", (50000, 16), [0.1] * 800000)
+        # The graph that is wrong has no sums, or sums of zeros; the others' are off by more than others may be.
+        for name, rule in ("SumsAreLeftOut", SUMS_ARE_LEFT_OUT), ("TanhIsAMultiple", TANH_IS_A_MULTIPLE % "0.0"):
+            text, _ = self.wrong("shifted_sums.onnx", "--input", "x=x.npy", "--bisect", rule=rule)
+            self.assertRegex(text, r"wrong with [1-9]\d* of \d+: apply-rules \(%s\) at " % name)
 
     def test_a_tolerance_of_zero(self):
         done = self.run_command("verify", "clean_up.onnx", "--rtol", "0", "--atol", "0", "--json")
