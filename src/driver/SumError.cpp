@@ -1,5 +1,6 @@
 //===- SumError.cpp - how far a long sum may be off ----------------------------------------------------===//
 #include "driver/SumError.h"
+#include "driver/PartialSums.h"
 #include "ir/Tk.h"
 #include "reference/Evaluate.h"
 #include "llvm/ADT/STLExtras.h"
@@ -38,14 +39,21 @@ Tensor magnitudes(const Tensor &tensor) {
 } // namespace
 
 std::vector<double> sumError(Operation *op, llvm::ArrayRef<Tensor> operands, const Tensor &result) {
+  if (!isFloat(result.type()))
+    return {};
+  // Halves are added up in single precision.
+  const double halfUnit = result.type() == DataType::Float64 ? 0x1p-53 : 0x1p-24;
+  if (std::vector<double> errors = partialSums(op, operands); !errors.empty()) {
+    for (double &error : errors)
+      error = std::isfinite(error) ? halfUnit * error : 0;
+    return errors;
+  }
   const double terms = termsOf(op);
-  if (terms == 0 || !isFloat(result.type()))
+  if (terms == 0)
     return {};
   auto sums = reference::evaluate(op, llvm::map_to_vector(operands, magnitudes));
   if (failed(sums))
     return {};
-  // Halves are added up in single precision.
-  const double halfUnit = result.type() == DataType::Float64 ? 0x1p-53 : 0x1p-24;
   std::vector<double> errors(static_cast<size_t>(result.size()));
   for (int64_t i = 0; i < result.size(); ++i) {
     const double sum = std::abs(result.doubleAt(i));

@@ -11,8 +11,9 @@
 namespace tokamak::driver {
 
 /// For each element of the result of a sum, a mean, a convolution or a product: the most that adding up may
-/// be off by, if the terms are mostly (three quarters of their magnitude) of one sign, otherwise 0. Empty for
-/// other operators, and for types whose sums are exact. Row-major order.
+/// be off by, if the terms are mostly (three quarters of their magnitude) of one sign, otherwise 0. For a
+/// scatter that adds, what its own partial sums may (PartialSums.h). Empty for other operators, and for types
+/// whose sums are exact. Row-major order.
 std::vector<double> sumError(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const Tensor &result);
 
 } // namespace tokamak::driver

@@ -3,6 +3,7 @@
 #include "reference/Indices.h"
 #include "reference/Numbers.h"
 #include "reference/Register.h"
+#include "reference/Scatter.h"
 
 namespace tokamak::reference {
 namespace {
@@ -115,51 +116,59 @@ T update(tk::ScatterReduction reduction, T element, T value) {
   }
 }
 
-/// Applies `updates`, in order, to blocks of `block` elements of `input`; block i starts at `offsets[i]`.
-Tensor scatter(const Tensor &input, const Tensor &updates, const std::vector<int64_t> &offsets, int64_t block,
+/// Applies `updates`, in order, to elements of `input`.
+Tensor scatter(const Tensor &input, const Tensor &updates, const ScatterTargets &targets,
                tk::ScatterReduction reduction) {
   return inDomain(input.type(), [&](auto zero) {
     using T = decltype(zero);
     std::vector<T> values = load<T>(input);
     const std::vector<T> news = load<T>(updates);
     size_t i = 0;
-    for (int64_t offset : offsets)
-      for (int64_t k = 0; k < block; ++k, ++i)
+    for (int64_t offset : targets.offsets)
+      for (int64_t k = 0; k < targets.block; ++k, ++i)
         values[offset + k] = update(reduction, values[offset + k], news[i]);
     return store(input.type(), input.shape(), values);
   });
 }
 
-Result scatterElements(tk::ScatterElementsOp op, Operands operands) {
-  auto offsets = elementOffsets(op, operands[0].shape(), operands[1], static_cast<int64_t>(op.getAxis()));
-  if (mlir::failed(offsets))
+template <typename Op>
+Result scatterUpdates(Op op, Operands operands) {
+  auto targets = scatterTargets(op, operands[0].shape(), operands[1]);
+  if (mlir::failed(targets))
     return mlir::failure();
-  return Tensors{scatter(operands[0], operands[2], *offsets, 1, op.getReduction())};
+  return Tensors{scatter(operands[0], operands[2], *targets, op.getReduction())};
 }
 
-Result scatterND(tk::ScatterNDOp op, Operands operands) {
-  const Tensor &indices = operands[1];
-  auto shape = operands[0].shape();
-  std::vector<int64_t> offsets;
+} // namespace
+
+mlir::FailureOr<ScatterTargets> scatterTargets(tk::ScatterElementsOp op, llvm::ArrayRef<int64_t> shape,
+                                               const Tensor &indices) {
+  auto offsets = elementOffsets(op, shape, indices, static_cast<int64_t>(op.getAxis()));
+  if (mlir::failed(offsets))
+    return mlir::failure();
+  return ScatterTargets{std::move(*offsets), 1};
+}
+
+mlir::FailureOr<ScatterTargets> scatterTargets(tk::ScatterNDOp op, llvm::ArrayRef<int64_t> shape,
+                                               const Tensor &indices) {
+  ScatterTargets targets;
   const int64_t tuples = product(indices.shape().drop_back());
   for (int64_t tuple = 0; tuple < tuples; ++tuple) {
     auto offset = tupleOffset(op, shape, indices, tuple, 0);
     if (mlir::failed(offset))
       return mlir::failure();
-    offsets.push_back(*offset);
+    targets.offsets.push_back(*offset);
   }
-  const int64_t block = product(shape.drop_front(static_cast<size_t>(indices.shape().back())));
-  return Tensors{scatter(operands[0], operands[2], offsets, block, op.getReduction())};
+  targets.block = product(shape.drop_front(static_cast<size_t>(indices.shape().back())));
+  return targets;
 }
-
-} // namespace
 
 void attachGather(mlir::MLIRContext *context) {
   attach<tk::GatherOp, gather>(context);
   attach<tk::GatherElementsOp, gatherElements>(context);
   attach<tk::GatherNDOp, gatherND>(context);
-  attach<tk::ScatterElementsOp, scatterElements>(context);
-  attach<tk::ScatterNDOp, scatterND>(context);
+  attach<tk::ScatterElementsOp, scatterUpdates<tk::ScatterElementsOp>>(context);
+  attach<tk::ScatterNDOp, scatterUpdates<tk::ScatterNDOp>>(context);
 }
 
 } // namespace tokamak::reference

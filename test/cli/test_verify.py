@@ -115,6 +115,13 @@ class Verify(Command):
         for factor in "1.5", "0.5":
             self.wrong(*sums, "--rtol", "1e-2", rule=TANH_IS_A_MULTIPLE % factor)
 
+    def test_many_updates_of_one_element(self):
+        count = 50000
+        write_npy(self.path("updates.npy"), "<f4", (count,), [0.1] * count)
+        for name, shape in ("scatter_elements_add", (count,)), ("scatter_nd_add", (count, 1)):
+            write_npy(self.path("indices.npy"), "<i8", shape, [-2] * count)
+            self.good("verify", name + ".onnx", "--input", "indices=indices.npy", "--input", "updates=updates.npy")
+
     def test_tolerances_that_are_none(self):
         for option in ("--rtol", "--atol"):
             for value in ("nan", "-nan", "-1", "inf", "x"):

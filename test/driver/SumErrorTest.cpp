@@ -9,6 +9,7 @@
 #include "mlir/Parser/Parser.h"
 #include "reference/Evaluate.h"
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace tokamak;
 using namespace tokamak::driver;
@@ -24,6 +25,14 @@ Tensor filled(llvm::function_ref<double(int64_t)> value) {
   return tensor;
 }
 
+/// Added up in single precision, one by one.
+float singles(int64_t count, llvm::function_ref<double(int64_t)> value) {
+  float sum = 0;
+  for (int64_t i = 0; i < count; ++i)
+    sum += static_cast<float>(value(i));
+  return sum;
+}
+
 struct SumError : testing::Test {
   /// Verifies the model `column_sums`, the sums of the columns.
   Verification verify(const Tensor &x) {
@@ -33,22 +42,37 @@ struct SumError : testing::Test {
     options.import.shapes["x"] = {rows, columns};
     return llvm::cantFail(Verifier(*model, options, {{"x", x}}, {}).run());
   }
-  /// What the sums of the columns may be off by.
-  static std::vector<double> errorsOf(const Tensor &x) {
+  /// What an operator makes of its operands, and what that may be off by.
+  struct Sums {
+    Tensor result;
+    std::vector<double> errors;
+  };
+  /// `text`: the operator in its generic form without a result, its operands being %0, %1, ...
+  static Sums sums(const std::string &text, const std::vector<Tensor> &operands) {
     mlir::MLIRContext context;
     context.loadDialect<mlir::func::FuncDialect, tk::TkDialect>();
     mlir::DialectRegistry registry;
     reference::registerReferenceModels(registry);
     context.appendDialectRegistry(registry);
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
-      func.func @main(%x: tensor<50000x16xf32>) -> tensor<16xf32> {
-        %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = false} : (tensor<50000x16xf32>) -> tensor<16xf32>
-        return %s : tensor<16xf32>
-      })",
-                                                          &context);
-    std::vector<double> found;
-    module->walk([&](tk::ReduceOp sum) { found = sumError(sum, x, (*reference::evaluate(sum, x))[0]); });
+    std::string arguments;
+    for (auto [i, operand] : llvm::enumerate(operands)) {
+      llvm::raw_string_ostream out(arguments);
+      out << (i ? ", %" : "%") << i << ": " << operand.mlirType(&context);
+    }
+    const std::string result = text.substr(text.rfind("->") + 2);
+    auto module =
+        mlir::parseSourceString<mlir::ModuleOp>("func.func @main(" + arguments + ") ->" + result +
+                                                    " {\n  %r = " + text + "\n  return %r :" + result + "\n}",
+                                                &context);
+    mlir::Operation *op = &llvm::cast<mlir::func::FuncOp>(module->getBody()->front()).front().front();
+    Sums found{(*reference::evaluate(op, operands))[0], {}};
+    found.errors = sumError(op, operands, found.result);
     return found;
+  }
+  static Sums columnSums(const Tensor &x) {
+    return sums("tk.reduce %0 {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = false} : "
+                "(tensor<50000x16xf32>) -> tensor<16xf32>",
+                {x});
   }
 };
 
@@ -91,7 +115,7 @@ TEST_F(SumError, HalfASumIsWrongWhateverTheTolerance) {
 
 TEST_F(SumError, AllowsWhatASumOfSinglesIsOffBy) {
   const Tensor x = filled([](int64_t i) { return 0.1 + 1e-6 * static_cast<double>(i % columns); });
-  const std::vector<double> errors = errorsOf(x);
+  const std::vector<double> errors = columnSums(x).errors;
   for (int64_t column = 0; column < columns; ++column) {
     float single = 0;
     double sum = 0;
@@ -106,8 +130,39 @@ TEST_F(SumError, AllowsWhatASumOfSinglesIsOffBy) {
 }
 
 TEST_F(SumError, NothingMoreForTermsOfEitherSign) {
-  for (double error : errorsOf(filled([](int64_t i) { return i / columns % 2 ? 1 : -0.9; })))
+  for (double error : columnSums(filled([](int64_t i) { return i / columns % 2 ? 1 : -0.9; })).errors)
     EXPECT_EQ(error, 0);
+}
+
+/// As many updates of 0.1 to each element of zeros; elements are counted from the end.
+SumError::Sums updatesOf(const std::vector<int64_t> &counts, const char *reduction) {
+  const auto elements = static_cast<int64_t>(counts.size());
+  int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0}), at = 0;
+  Tensor indices(DataType::Int64, {all, 1}), updates(DataType::Float32, {all});
+  for (int64_t i = 0; i < elements; ++i)
+    for (int64_t k = 0; k < counts[static_cast<size_t>(i)]; ++k, ++at) {
+      indices.setInt(at, i - elements);
+      updates.setDouble(at, 0.1);
+    }
+  const std::string n = std::to_string(all), x = "tensor<" + std::to_string(elements) + "xf32>";
+  return SumError::sums(std::string("tk.scatter_nd %0, %1, %2 {reduction = #tk.scatter_reduction<") +
+                            reduction + ">} : (" + x + ", tensor<" + n + "x1xi64>, tensor<" + n +
+                            "xf32>) -> " + x,
+                        {Tensor(DataType::Float32, {elements}), indices, updates});
+}
+
+// Updates that fall on one element are as many terms of it.
+TEST_F(SumError, UpdatesOfOneElement) {
+  const Sums found = updatesOf({50000, 0, 1, 500}, "add");
+  ASSERT_EQ(found.errors.size(), 4u);
+  EXPECT_GE(found.errors[0],
+            std::abs(singles(50000, [](int64_t) { return 0.1; }) - found.result.doubleAt(0)));
+  EXPECT_LT(found.errors[0], 0.002 * found.result.doubleAt(0));
+  EXPECT_EQ(found.errors[1], 0);
+  EXPECT_LE(found.errors[2], 0x1p-24 * 0.11);
+  EXPECT_LT(found.errors[3], 2e-5 * found.result.doubleAt(3));
+  for (const char *reduction : {"none", "mul", "max"})
+    EXPECT_TRUE(updatesOf({500, 2}, reduction).errors.empty()) << reduction;
 }
 
 } // namespace

@@ -59,6 +59,12 @@ public:
     for (int64_t value : values)
       attribute.add_ints(value);
   }
+  static void stringAttribute(onnx::NodeProto &node, const std::string &name, const std::string &value) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::STRING);
+    attribute.set_s(value);
+  }
   std::string bytes() const { return model.SerializeAsString(); }
 
 private:
@@ -169,6 +175,18 @@ static std::string scatter() {
   b.input("updates", TensorProto::FLOAT, {"2"});
   b.output("y", TensorProto::FLOAT, {"4"});
   b.node("ScatterElements", {"x", "indices", "updates"}, {"y"});
+  return b.bytes();
+}
+
+/// y = x with updates added to elements at indices.
+static std::string scatterAdd(const char *type, const Dims &indices) {
+  Builder b;
+  b.input("x", TensorProto::FLOAT, {"4"});
+  b.input("indices", TensorProto::INT64, indices);
+  b.input("updates", TensorProto::FLOAT, {"n"});
+  b.output("y", TensorProto::FLOAT, {"4"});
+  onnx::NodeProto &node = b.node(type, {"x", "indices", "updates"}, {"y"}, "add");
+  Builder::stringAttribute(node, "reduction", "add");
   return b.bytes();
 }
 
@@ -439,6 +457,8 @@ std::vector<std::pair<std::string, std::string>> allTestModels() {
           {"header_names", headerNames()},
           {"reshape_by_input", reshapeByInput()},
           {"scatter", scatter()},
+          {"scatter_elements_add", scatterAdd("ScatterElements", {"n"})},
+          {"scatter_nd_add", scatterAdd("ScatterND", {"n", "1"})},
           {"gather", gather()},
           {"gather_outside", gatherOutside()},
           {"large_constants", largeConstants()},
