@@ -134,6 +134,119 @@ TEST_F(SumError, NothingMoreForTermsOfEitherSign) {
     EXPECT_EQ(error, 0);
 }
 
+/// An operator that adds up all elements of a vector; its last result is the sum.
+struct Adding {
+  const char *name;
+  SumError::Sums (*sums)(const Tensor &terms);
+  bool isRunning; ///< a kernel adds up the terms in their order, and what follows from that is known
+};
+
+std::string vectorType(const Tensor &terms) { return "tensor<" + std::to_string(terms.size()) + "xf32>"; }
+
+Tensor ones(llvm::ArrayRef<int64_t> shape) {
+  Tensor tensor(DataType::Float32, shape);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.setDouble(i, 1);
+  return tensor;
+}
+
+const Adding additions[] = {
+    {"reduce",
+     [](const Tensor &terms) {
+       return SumError::sums("tk.reduce %0 {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = "
+                             "false} : (" +
+                                 vectorType(terms) + ") -> tensor<f32>",
+                             {terms});
+     },
+     false},
+    {"matmul",
+     [](const Tensor &terms) {
+       const std::string n = std::to_string(terms.size());
+       return SumError::sums("tk.matmul %0, %1 : (tensor<1x" + n + "xf32>, tensor<" + n +
+                                 "x1xf32>) -> tensor<1x1xf32>",
+                             {terms.reshaped({1, terms.size()}), ones({terms.size(), 1})});
+     },
+     false},
+    {"conv",
+     [](const Tensor &terms) {
+       const llvm::SmallVector<int64_t> shape = {1, terms.size(), 1, 1};
+       const std::string type = "tensor<1x" + std::to_string(terms.size()) + "x1x1xf32>";
+       return SumError::sums(
+           "tk.conv %0, %1 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
+           "pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (" +
+               type + ", " + type + ") -> tensor<1x1x1x1xf32>",
+           {terms.reshaped(shape), ones(shape)});
+     },
+     false},
+    {"cumsum",
+     [](const Tensor &terms) {
+       const std::string type = vectorType(terms);
+       return SumError::sums("tk.cumsum %0 {axis = 0 : i64, exclusive = false, reverse = false} : (" + type +
+                                 ") -> " + type,
+                             {terms});
+     },
+     false},
+    {"scatter_nd",
+     [](const Tensor &terms) {
+       return SumError::sums(
+           "tk.scatter_nd %0, %1, %2 {reduction = #tk.scatter_reduction<add>} : (tensor<1xf32>, tensor<" +
+               std::to_string(terms.size()) + "x1xi64>, " + vectorType(terms) + ") -> tensor<1xf32>",
+           {Tensor(DataType::Float32, {1}), Tensor(DataType::Int64, {terms.size(), 1}), terms});
+     },
+     true}};
+
+/// Terms of one magnitude; `share` of it is left of their sum, whose sign is that of `size`.
+Tensor termsOfEitherSign(int64_t count, double share, double size) {
+  Tensor terms(DataType::Float32, {count});
+  const double positive = (1 + share) / 2;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<double>(i);
+    terms.setDouble(i, std::floor((at + 1) * positive) > std::floor(at * positive) ? size : -size);
+  }
+  return terms;
+}
+
+/// n/2 times half a unit of the sum.
+double boundOfEqualTerms(int64_t terms, double sum) {
+  return static_cast<double>(terms) / 2 * 0x1p-24 * std::abs(sum);
+}
+
+TEST(SumErrors, TermsMostlyOfOneSign) {
+  for (const Adding &addition : additions)
+    for (double size : {0.1, -0.7})
+      for (double share : {1.0, 0.9, 0.7, 0.55, 0.51}) {
+        SCOPED_TRACE(addition.name + std::string(" of ") + std::to_string(size) + ", share " +
+                     std::to_string(share));
+        const Tensor terms = termsOfEitherSign(50000, share, size);
+        const SumError::Sums found = addition.sums(terms);
+        const double sum = found.result.doubleAt(found.result.size() - 1);
+        const double single = singles(terms.size(), [&](int64_t i) { return terms.doubleAt(i); });
+        ASSERT_EQ(found.errors.size(), static_cast<size_t>(found.result.size()));
+        EXPECT_NEAR(sum / size, share * 50000, 2);
+        EXPECT_GE(found.errors.back(), std::abs(single - sum));
+        EXPECT_LE(found.errors.back(), 1.01 * boundOfEqualTerms(terms.size(), sum));
+        EXPECT_GE(found.errors.back(), 0.99 * boundOfEqualTerms(terms.size(), sum));
+      }
+}
+
+// Where the order is not known, nothing follows from terms of which more cancel.
+TEST(SumErrors, TermsOfEitherSign) {
+  for (const Adding &addition : additions)
+    for (double share : {0.49, 0.3, 0.0}) {
+      SCOPED_TRACE(addition.name + std::string(", share ") + std::to_string(share));
+      const Tensor terms = termsOfEitherSign(50000, share, 0.1);
+      const SumError::Sums found = addition.sums(terms);
+      const double sum = found.result.doubleAt(found.result.size() - 1);
+      const double single = singles(terms.size(), [&](int64_t i) { return terms.doubleAt(i); });
+      if (!addition.isRunning) {
+        EXPECT_EQ(found.errors.back(), 0);
+        continue;
+      }
+      EXPECT_GE(found.errors.back(), std::abs(single - sum));
+      EXPECT_LE(found.errors.back(), 1.01 * boundOfEqualTerms(terms.size(), sum) + 1e-3);
+    }
+}
+
 /// As many updates of 0.1 to each element of zeros; elements are counted from the end.
 SumError::Sums updatesOf(const std::vector<int64_t> &counts, const char *reduction) {
   const auto elements = static_cast<int64_t>(counts.size());
