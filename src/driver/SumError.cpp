@@ -13,19 +13,16 @@ namespace tokamak::driver {
 
 namespace {
 
-/// How many terms a result element is the sum of, on average; 0 for operators that add up nothing.
+/// How many terms a result element is the sum of, on average; 0 for operators that add up nothing, and for
+/// those of which the partial sums are known.
 double termsOf(Operation *op) {
   const auto elements = static_cast<double>(tk::tensorType(op->getResult(0)).getNumElements());
   auto additions = [&] {
     return static_cast<double>(llvm::cast<tk::TrafficInterface>(op).getFlops()) / std::max(elements, 1.0);
   };
   return llvm::TypeSwitch<Operation *, double>(op)
-      .Case<tk::ConvOp, tk::ConvTransposeOp, tk::MatMulOp>([&](Operation *) { return additions() / 2; })
-      .Case<tk::ReduceOp, tk::WindowOp>(
-          [&](auto reduction) { return reduction.getKind() == tk::ReduceKind::Sum ? additions() : 0.0; })
-      .Case([](tk::CumSumOp sum) {
-        return static_cast<double>(tk::tensorType(sum.getInput()).getDimSize(sum.getAxis()));
-      })
+      .Case<tk::ConvOp, tk::ConvTransposeOp>([&](Operation *) { return additions() / 2; })
+      .Case([&](tk::WindowOp window) { return window.getKind() == tk::ReduceKind::Sum ? additions() : 0.0; })
       .Default([](Operation *) { return 0.0; });
 }
 

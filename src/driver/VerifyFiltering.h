@@ -1,8 +1,7 @@
 //===- VerifyFiltering.h - what the arithmetic of a kernel leaves open of its results ----------------===//
 // Each result of a convolution by minimal filtering (docs/winograd.md) is made of all inputs that its tile
 // reads. So its error is relative to them (FilteringError.h), and what is not finite among them may reach it.
-// How far, follows from the operands. Long sums of terms of one sign are off by more than others
-// (SumError.h).
+// How far, follows from the operands. What adding up rounds puts long sums off (SumError.h).
 #pragma once
 #include "driver/VerifyTolerance.h"
 #include "reference/Evaluate.h"

@@ -1,6 +1,6 @@
 //===- Linear.cpp - matrix products, convolutions, windows ----------------------------------===//
 // In double, or in wrapping 64-bit integers. Independent output planes and row blocks run in parallel.
-#include "reference/Elements.h"
+#include "reference/Matrices.h"
 #include "reference/Numbers.h"
 #include "reference/Register.h"
 #include "reference/Spatial.h"
@@ -16,23 +16,6 @@ auto inSumDomain(DataType type, Compute compute) {
   if (isFloat(type))
     return compute(double{});
   return compute(uint64_t{});
-}
-
-/// The elements of `tensor`, its last two axes swapped if `transposed`.
-template <typename T>
-std::vector<T> loadMatrices(const Tensor &tensor, bool transposed) {
-  std::vector<T> values = load<T>(tensor);
-  if (!transposed)
-    return values;
-  const int64_t rows = tensor.shape().end()[-2];
-  const int64_t columns = tensor.shape().end()[-1];
-  const int64_t area = rows * columns;
-  std::vector<T> swapped(values.size());
-  for (int64_t base = 0; base < tensor.size(); base += area)
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j)
-        swapped[base + j * rows + i] = values[base + i * columns + j];
-  return swapped;
 }
 
 Result matMul(tk::MatMulOp op, Operands operands) {

@@ -192,7 +192,8 @@ void addVerify(CLI::App &app, int &exitStatus) {
       "R is 2e-5 for float32, 4e-3 for float16, 3e-2 for bfloat16, 1e-12 for float64, A a twentieth\n"
       "of it, outputs have ten times that; integers must be equal, NaN equals NaN.\n"
       "What convolutions by minimal filtering leave open (docs/winograd.md) is right as well;\n"
-      "with --exact there are none. So is what adding up many terms of one sign may be off by.\n"
+      "with --exact there are none. So is what rounding partial sums may put a sum off by, half a unit\n"
+      "of each. Neither depends on A and R.\n"
       "Exit status 0: the same, 3: not the same.");
   command->callback(
       [options, &exitStatus] { exitStatus = report(options->model, [&] { return verify(*options); }); });

@@ -13,7 +13,7 @@ static std::string line(const Deviation &deviation, bool hasRun, const std::stri
   std::string text = fmt::format("  {:<7}  {:>9.2e}  {:>9.2e}  {}\n", verdict, deviation.maxAbsolute,
                                  deviation.maxRelative, name);
   if (deviation.open > 0)
-    text += fmt::format("           {} of {} elements as minimal filtering leaves them open\n",
+    text += fmt::format("           {} of {} elements as minimal filtering and long sums leave them open\n",
                         deviation.open, deviation.elements);
   if (deviation.unstable > 0)
     text += fmt::format("           {} of {} elements follow the last places of the inputs\n",
