@@ -47,6 +47,7 @@ double registerCycles(Operation *op, const TargetDescription &target) {
   Type type = op->getResult(0).getType();
   const bool isFloat32 = getElementTypeOrSelf(type).isF32();
   const auto perLane = static_cast<double>(lanesOf(type)) / registersOf(type, target);
+  const bool scales = target.hasMaskRegisters && perLane == 16; // by an instruction; see ApproximateMath
   auto polynomial = [&](double cycles) { return isFloat32 ? cycles : libmCall * perLane; };
   return llvm::TypeSwitch<Operation *, double>(op)
       .Case<arith::ConstantOp, vector::BroadcastOp, vector::SplatOp>([](auto) { return 0.0; })
@@ -57,10 +58,10 @@ double registerCycles(Operation *op, const TargetDescription &target) {
         return matchPattern(division.getRhs(), m_Constant()) ? constantDivision : integerDivision * perLane;
       })
       .Case<arith::RemFOp>([&](auto) { return libmCall * perLane; })
-      .Case<math::ExpOp>([&](auto) { return polynomial(target.hasMaskRegisters && perLane == 16 ? 8 : 15); })
+      .Case<math::ExpOp>([&](auto) { return polynomial(scales ? 8 : 15); })
       .Case<math::TanhOp>([&](auto) { return polynomial(15); })
       .Case<math::LogOp, math::SinOp, math::CosOp, math::AtanOp>([&](auto) { return polynomial(19); })
-      .Case<math::ErfOp>([&](auto) { return polynomial(27); })
+      .Case<math::ErfOp>([&](auto) { return polynomial(scales ? 13 : 27); })
       .Case<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp,
             math::CopySignOp>([](auto) { return pipelined; })
       .Default([&](Operation *other) {
