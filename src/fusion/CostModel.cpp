@@ -252,8 +252,14 @@ private:
   int64_t chained = 0, chainedWeights = 0, bandWeights = 0;
 };
 
-/// What decides the cost of an operator's element expression.
-size_t identityOf(Operation *op) {
+analysis::KernelOperands operandsOf(llvm::ArrayRef<Operation *> members) {
+  const bool isGroup = members.size() == 1 && llvm::isa<tk::FusionOp>(members.front());
+  return isGroup ? analysis::operandsOf(members.front()) : analysis::operandsOf(members);
+}
+
+} // namespace
+
+size_t fusion::identityOf(Operation *op) {
   llvm::hash_code hash = llvm::hash_value(op->getName().getAsOpaquePointer());
   for (Value operand : op->getOperands()) {
     hash = llvm::hash_combine(hash, operand.getType().getAsOpaquePointer());
@@ -269,13 +275,6 @@ size_t identityOf(Operation *op) {
                                 attribute.getValue().getAsOpaquePointer());
   return hash;
 }
-
-analysis::KernelOperands operandsOf(llvm::ArrayRef<Operation *> members) {
-  const bool isGroup = members.size() == 1 && llvm::isa<tk::FusionOp>(members.front());
-  return isGroup ? analysis::operandsOf(members.front()) : analysis::operandsOf(members);
-}
-
-} // namespace
 
 double GroupCost::serial() const {
   return call + std::max(compute(), memory) + exposedShare * std::min(compute(), memory);

@@ -81,6 +81,9 @@ private:
   mutable std::unordered_map<size_t, codegen::ExpressionCost> expressions; ///< by what the operator is
 };
 
+/// A hash of what decides the cost of an operator's element expression.
+size_t identityOf(mlir::Operation *op);
+
 /// "1.2 us instead of 3.4 us": two times as decisions name them.
 std::string comparison(double together, double apart);
 

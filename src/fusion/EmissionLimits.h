@@ -16,6 +16,10 @@ enum class AnchorLimit {
 /// kernel.
 bool canEmit(llvm::ArrayRef<mlir::Operation *> group, std::string *why, AnchorLimit limit = AnchorLimit::One);
 
+/// Results of a kernel that a merge may cause: with more pointers, addresses take more registers than there
+/// are.
+inline constexpr size_t mostResults = 8;
+
 /// Whether `op` (or its composite body) holds one of the loop nests of which a kernel has at most one: a
 /// convolution, a matrix product or a window.
 bool holdsAnchorNest(mlir::Operation *op);

@@ -4,6 +4,7 @@
 // nevertheless, and the value becomes one more result of the kernel: it is written as before, but not read
 // again. Whether that pays, the cost model says. Groups that reduce are the business of merge-rows.
 #include "codegen/kernel/KernelEstimate.h"
+#include "fusion/Alike.h"
 #include "fusion/Candidate.h"
 #include "fusion/CostModel.h"
 #include "fusion/DominatorPartitioner.h"
@@ -58,9 +59,7 @@ private:
          consumers = llvm::to_vector(groups.membersOf(to));
     Known together;
     std::string detail;
-    Refusal refusal = refuseForm(from, to, together);
-    if (!refusal)
-      refusal = refuseCost(from, to, together, detail);
+    Refusal refusal = judge(from, to, together, detail);
     if (!refusal && !state.fuel.take("merge-outputs", consumers.back()->getLoc()))
       refusal = {Reason::OutOfFuel, ""};
     if (refusal) {
@@ -69,8 +68,24 @@ private:
     }
     log.merged(producers, consumers, detail);
     groups.merge(from, to);
+    foundAlike.erase(to);
     cache[to] = std::move(together);
     return true;
+  }
+
+  Refusal judge(GroupGraph::Node from, GroupGraph::Node to, Known &together, std::string &detail) {
+    Refusal *alike = nullptr; // what was found for a producer like this one
+    if (fusion::isWideReader(groups.membersOf(to))) {
+      alike = &foundAlike[to][fusion::likenessOf(groups.membersOf(from), groups.membersOf(to))];
+      if (*alike)
+        return *alike;
+    }
+    Refusal refusal = refuseForm(from, to, together);
+    if (!refusal)
+      refusal = refuseCost(from, to, together, detail);
+    if (alike && refusal.reason == Reason::NoGain)
+      *alike = refusal;
+    return refusal;
   }
 
   /// Why there can be no kernel of both that is as good as the two are.
@@ -87,7 +102,7 @@ private:
     if (Refusal refusal = fusion::refusePath(groups, from, to))
       return refusal;
     Candidate candidate(members);
-    if (candidate.outputs().size() > mostResults)
+    if (candidate.outputs().size() > fusion::mostResults)
       return {Reason::CannotEmit, std::to_string(candidate.outputs().size()) + " results"};
     together.kernel = codegen::estimateKernel(candidate.group(), model.targetDescription());
     return refuseKernel(known(from).kernel, known(to).kernel, together.kernel);
@@ -137,14 +152,13 @@ private:
     return place->second;
   }
 
-  /// Beyond so many pointers, addresses take more registers than there are.
-  static constexpr size_t mostResults = 8;
-
   GroupGraph &groups;
   const fusion::CostModel &model;
   PassState &state;
   fusion::MergeLog log;
   std::map<GroupGraph::Node, Known> cache; ///< references into it stay valid
+  /// By reader, which is large, and likeness of the producer.
+  std::map<GroupGraph::Node, std::map<size_t, Refusal>> foundAlike;
 };
 
 struct MergeOutputs : tokamak::impl::MergeOutputsBase<MergeOutputs> {

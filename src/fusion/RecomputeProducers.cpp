@@ -6,6 +6,7 @@
 #include "analysis/Blocks.h"
 #include "analysis/PostDominatorTree.h"
 #include "codegen/kernel/KernelEstimate.h"
+#include "fusion/Alike.h"
 #include "fusion/Candidate.h"
 #include "fusion/CostModel.h"
 #include "fusion/DominatorPartitioner.h"
@@ -75,6 +76,11 @@ private:
     }
   };
 
+  struct Judged {
+    Refusal refusal;
+    Reader reader;
+  };
+
   bool isRead(Operation *op, GroupGraph::Node node) const {
     return llvm::any_of(op->getUsers(), [&](Operation *user) { return groups.nodeOf(user) != node; });
   }
@@ -89,7 +95,8 @@ private:
     std::vector<Reader> readers;
     bool isNeeded = false; // by somebody who cannot compute it
     for (GroupGraph::Node consumer : readersOf(op, node)) {
-      Reader reader{consumer};
+      Reader reader;
+      reader.node = consumer;
       if (Refusal refusal = refuseReader(slice, reader)) {
         log.refused({op}, groups.membersOf(consumer), refusal);
         isNeeded = true;
@@ -150,8 +157,19 @@ private:
     });
   }
 
-  /// Why there can be no kernel of the reader with the slice inside; what it would take otherwise.
   Refusal refuseReader(llvm::ArrayRef<Operation *> slice, Reader &reader) {
+    if (!groups.isGroup(reader.node) || !fusion::isWideReader(groups.membersOf(reader.node)))
+      return judgeReader(slice, reader);
+    auto [alike, isNew] = foundAlike[reader.node].try_emplace(
+        fusion::likenessOf(slice, groups.membersOf(reader.node)), Judged{{}, reader});
+    if (isNew)
+      alike->second.refusal = judgeReader(slice, alike->second.reader);
+    reader = alike->second.reader;
+    return alike->second.refusal;
+  }
+
+  /// Why there can be no kernel of the reader with the slice inside; what it would take otherwise.
+  Refusal judgeReader(llvm::ArrayRef<Operation *> slice, Reader &reader) {
     if (!groups.isGroup(reader.node))
       return {Reason::OpaqueConsumer, ""};
     auto members = groups.membersOf(reader.node);
@@ -237,6 +255,7 @@ private:
         groups.erase(original);
       }
     cache.erase(node);
+    foundAlike.erase(node);
   }
 
   /// Of the producer's kernel as it is, and once nobody reads the value from memory.
@@ -281,6 +300,7 @@ private:
     op->getResult(0).replaceUsesWithIf(
         copy->getResult(0), [&](OpOperand &use) { return groups.nodeOf(use.getOwner()) == reader; });
     cache.erase(reader);
+    foundAlike.erase(reader);
   }
 
   void note(Operation *op, const Refusal &refusal) {
@@ -316,6 +336,8 @@ private:
   fusion::MergeLog log;
   llvm::SmallPtrSet<Operation *, 16> erased; ///< of the group in hand
   std::map<GroupGraph::Node, Known> cache;   ///< of groups as they are now
+  /// By reader, which is large and as it is now, and likeness of the producers.
+  std::map<GroupGraph::Node, std::map<size_t, Judged>> foundAlike;
 };
 
 struct RecomputeProducers : tokamak::impl::RecomputeProducersBase<RecomputeProducers> {

@@ -2,10 +2,14 @@
 // The baseline merges elementwise work into whatever reads it, and the kernel computes a value where it is
 // asked for: exp of a vector, spread over the rows of a matrix, becomes an exp for each element of the
 // matrix wherever the loops are not such that it can stay in a register. Where computing it once, in a kernel
-// of its own, takes less time, its operators leave the group.
+// of its own, takes less time, its operators leave the group; several such values in one kernel where they
+// share their loops.
 #include "analysis/Blocks.h"
 #include "analysis/PostDominatorTree.h"
+#include "codegen/kernel/KernelEstimate.h"
+#include "fusion/Candidate.h"
 #include "fusion/CostModel.h"
+#include "fusion/EmissionLimits.h"
 #include "fusion/Groups.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/MergeLog.h"
@@ -57,20 +61,18 @@ private:
   }
 
   bool trySeparate(Operation *last) {
-    const Members slice = analysis::sliceWithin(members, last);
-    const llvm::SmallPtrSet<Operation *, 16> needed(slice.begin(), slice.end());
-    Members rest;
-    llvm::copy_if(members, std::back_inserter(rest), [&](Operation *op) { return !needed.contains(op); });
-    // One value passes from the one kernel to the other, and computing it needs no loops of its own.
-    auto staysInside = [&](Operation *op) {
-      return analysis::kindOf(op) <= FusionKind::Injective &&
-             (op == last ||
-              llvm::all_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); }));
-    };
-    if (rest.empty() || !llvm::all_of(slice, staysInside))
+    Members slice = analysis::sliceWithin(members, last);
+    if (!canLeave(slice, last))
       return false;
-    const fusion::Refusal refusal = fusion::refuseRepeats(model, slice, rest);
-    if (!refusal || !state.fuel.take("separate-repeats", last->getLoc()))
+    fusion::Refusal refusal = fusion::refuseRepeats(model, slice, without(slice));
+    if (!refusal)
+      return false;
+    takeAlong(slice, last);
+    Members rest = without(slice);
+    // Of what has left in the end, which may be more than what was asked for.
+    if (fusion::Refusal ofAll = fusion::refuseRepeats(model, slice, rest))
+      refusal = ofAll;
+    if (!state.fuel.take("separate-repeats", last->getLoc()))
       return false;
     log.separated(slice, rest, refusal);
     put(slice);
@@ -79,6 +81,86 @@ private:
       current.erase(op);
     members = std::move(rest);
     return true;
+  }
+
+  /// Other values that are spread join the kernel where that takes less time: each with what it is computed
+  /// from, so what they share is computed once and stays inside. One loop nest computes all.
+  void takeAlong(Members &slice, Operation *last) {
+    double least = secondsWith(slice);
+    for (Operation *op : llvm::reverse(members)) {
+      if (op->getResult(0).getType() != last->getResult(0).getType() || llvm::is_contained(slice, op) ||
+          !isSpread(op))
+        continue;
+      Members wider = unite(slice, analysis::sliceWithin(members, op));
+      if (!canLeaveTogether(wider))
+        continue;
+      const double seconds = secondsWith(wider);
+      if (seconds >= least)
+        continue;
+      least = seconds;
+      slice = std::move(wider);
+    }
+  }
+
+  /// One value passes from the one kernel to the other, or several of one loop nest; and computing them needs
+  /// no loops of their own.
+  bool canLeave(llvm::ArrayRef<Operation *> slice, Operation *last) const {
+    if (slice.size() == members.size() || !needsNoLoops(slice))
+      return false;
+    const llvm::SmallPtrSet<Operation *, 16> needed(slice.begin(), slice.end());
+    const bool isOneValue = llvm::all_of(slice, [&](Operation *op) {
+      return op == last ||
+             llvm::all_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); });
+    });
+    return isOneValue || canLeaveTogether(slice);
+  }
+
+  /// The same for several values. Nobody but the group may read them: what is computed of one elsewhere could
+  /// be what another one waits for.
+  bool canLeaveTogether(llvm::ArrayRef<Operation *> slice) const {
+    auto staysInside = [&](Operation *op) {
+      return llvm::all_of(op->getUsers(), [&](Operation *user) { return current.contains(user); });
+    };
+    std::string why;
+    if (slice.size() == members.size() || !needsNoLoops(slice) || !llvm::all_of(slice, staysInside) ||
+        !fusion::canEmit(slice, &why))
+      return false;
+    const fusion::Candidate candidate(slice);
+    if (candidate.outputs().size() > fusion::mostResults)
+      return false;
+    const codegen::KernelEstimate kernel =
+        codegen::estimateKernel(candidate.group(), model.targetDescription());
+    return kernel.kind == "pointwise" && kernel.nests == 1;
+  }
+
+  static bool needsNoLoops(llvm::ArrayRef<Operation *> slice) {
+    return llvm::all_of(slice, [](Operation *op) { return analysis::kindOf(op) <= FusionKind::Injective; });
+  }
+
+  /// On one core, calls included, of the slice and of what stays.
+  double secondsWith(llvm::ArrayRef<Operation *> slice) const {
+    auto seconds = [&](llvm::ArrayRef<Operation *> group) {
+      const fusion::Candidate candidate(group);
+      Operation *kernel = candidate.group();
+      return model.group(kernel).serial();
+    };
+    return seconds(slice) + seconds(without(slice));
+  }
+
+  Members without(llvm::ArrayRef<Operation *> slice) const {
+    const llvm::SmallPtrSet<Operation *, 16> needed(slice.begin(), slice.end());
+    Members rest;
+    llvm::copy_if(members, std::back_inserter(rest), [&](Operation *op) { return !needed.contains(op); });
+    return rest;
+  }
+
+  /// In block order.
+  Members unite(llvm::ArrayRef<Operation *> a, llvm::ArrayRef<Operation *> b) const {
+    llvm::SmallPtrSet<Operation *, 16> either(a.begin(), a.end());
+    either.insert(b.begin(), b.end());
+    Members both;
+    llvm::copy_if(members, std::back_inserter(both), [&](Operation *op) { return either.contains(op); });
+    return both;
   }
 
   /// Makes a group of the operators; one alone needs no number.

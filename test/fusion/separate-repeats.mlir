@@ -97,11 +97,10 @@ func.func @small(%x: tensor<8xf32>, %y: tensor<2x8xf32>) -> tensor<2x8xf32> {
 
 // -----
 
-// What others read inside the group leaves first, and what is computed from it after that: neither is repeated.
+// What others read inside the group leaves with what is computed from it: neither is repeated.
 // CHECK-LABEL: func.func @read_twice
-// CHECK: %[[E:.*]] = tk.fusion "exp"(%arg0)
-// CHECK: %[[T:.*]] = tk.fusion "tanh"(%[[E]])
-// CHECK: tk.fusion "mul_add"(%[[T]], %arg1, %[[E]])
+// CHECK: %[[E:.*]]:2 = tk.fusion "exp_tanh"(%arg0)
+// CHECK: tk.fusion "mul_add"(%[[E]]#1, %arg1, %[[E]]#0)
 // CHECK-NOT: tk.fusion
 // CHECK: return
 func.func @read_twice(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
@@ -110,6 +109,64 @@ func.func @read_twice(%x: tensor<512xf32>, %y: tensor<4096x512xf32>) -> tensor<4
   %m = tk.mul %t, %y : (tensor<512xf32>, tensor<4096x512xf32>) -> tensor<4096x512xf32>
   %a = tk.add %m, %e : (tensor<4096x512xf32>, tensor<512xf32>) -> tensor<4096x512xf32>
   return %a : tensor<4096x512xf32>
+}
+
+// -----
+
+// Two dear values share a producer, so neither leaves without the other, or it.
+// CHECK-LABEL: func.func @shared_producer
+// CHECK: %[[T:.*]]:2 = tk.fusion "exp_add_tanh_add_tanh"(%arg0)
+// CHECK: tk.fusion "mul_x2"(%arg1, %[[T]]#0, %[[T]]#1)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+// BASELINE-LABEL: func.func @shared_producer
+// BASELINE: tk.fusion "exp_add_tanh_mul_add_tanh_mul"
+func.func @shared_producer(%v: tensor<1x256xf32>, %x: tensor<512x256xf32>) -> tensor<512x256xf32> {
+  %zero = tk.constant dense<0.0> : tensor<1xf32>
+  %tenth = tk.constant dense<0.1> : tensor<1xf32>
+  %e = tk.exp %v : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %a = tk.add %e, %zero : (tensor<1x256xf32>, tensor<1xf32>) -> tensor<1x256xf32>
+  %s = tk.tanh %a : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %m = tk.mul %x, %s : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  %b = tk.add %e, %tenth : (tensor<1x256xf32>, tensor<1xf32>) -> tensor<1x256xf32>
+  %t = tk.tanh %b : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %n = tk.mul %m, %t : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  return %n : tensor<512x256xf32>
+}
+
+// -----
+
+// Three that share nothing but their reader and their shape: one kernel computes them.
+// CHECK-LABEL: func.func @side_by_side
+// CHECK: %[[E:.*]]:3 = tk.fusion "exp_x2_tanh"(%arg0, %arg1, %arg2)
+// CHECK: tk.fusion "mul_add_mul"(%arg3, %[[E]]#0, %[[E]]#1, %[[E]]#2)
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @side_by_side(%u: tensor<1x256xf32>, %v: tensor<1x256xf32>, %w: tensor<1x256xf32>, %x: tensor<512x256xf32>) -> tensor<512x256xf32> {
+  %d = tk.exp %u : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %a = tk.mul %x, %d : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  %e = tk.exp %v : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %b = tk.add %a, %e : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  %f = tk.tanh %w : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %c = tk.mul %b, %f : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  return %c : tensor<512x256xf32>
+}
+
+// -----
+
+// Never: two of different shapes in one kernel, whose loops they could not share.
+// CHECK-LABEL: func.func @two_shapes
+// CHECK-DAG: tk.fusion "exp"(%arg1)
+// CHECK-DAG: tk.fusion "exp"(%arg0)
+// CHECK: tk.fusion "mul_add"
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @two_shapes(%u: tensor<1x1x256xf32>, %v: tensor<16x1x256xf32>, %x: tensor<16x512x256xf32>) -> tensor<16x512x256xf32> {
+  %d = tk.exp %u : (tensor<1x1x256xf32>) -> tensor<1x1x256xf32>
+  %a = tk.mul %x, %d : (tensor<16x512x256xf32>, tensor<1x1x256xf32>) -> tensor<16x512x256xf32>
+  %e = tk.exp %v : (tensor<16x1x256xf32>) -> tensor<16x1x256xf32>
+  %b = tk.add %a, %e : (tensor<16x512x256xf32>, tensor<16x1x256xf32>) -> tensor<16x512x256xf32>
+  return %b : tensor<16x512x256xf32>
 }
 
 // -----

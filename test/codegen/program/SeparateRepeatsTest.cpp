@@ -189,6 +189,22 @@ TEST(SeparateRepeats, ValueThatSeveralRead) {
              {1, 2}, {row({0, 1, 4, -2, infinity, std::nan(""), 2}, {512}), plain({512, 512})});
 }
 
+TEST(SeparateRepeats, ValuesThatShareAProducer) {
+  expectSame(R"(
+    func.func @main(%x: tensor<1x512xf32>, %z: tensor<1x512xf32>, %y: tensor<1024x512xf32>) -> tensor<1024x512xf32> {
+      %r = tk.sqrt %x : (tensor<1x512xf32>) -> tensor<1x512xf32>
+      %d = tk.div %r, %z : (tensor<1x512xf32>, tensor<1x512xf32>) -> tensor<1x512xf32>
+      %m = tk.mul %d, %y : (tensor<1x512xf32>, tensor<1024x512xf32>) -> tensor<1024x512xf32>
+      %s = tk.sub %r, %z : (tensor<1x512xf32>, tensor<1x512xf32>) -> tensor<1x512xf32>
+      %q = tk.div %z, %s : (tensor<1x512xf32>, tensor<1x512xf32>) -> tensor<1x512xf32>
+      %a = tk.add %m, %q : (tensor<1024x512xf32>, tensor<1x512xf32>) -> tensor<1024x512xf32>
+      return %a : tensor<1024x512xf32>
+    })",
+             {1, 2},
+             {row({0, 1, 4, -2, infinity, std::nan(""), 2, -0.0}, {1, 512}),
+              row({1, 0, -0.0, 3, -infinity}, {1, 512}), plain({1024, 512})});
+}
+
 TEST(SeparateRepeats, NothingAndRankZero) {
   auto weighted = [](const std::string &x, const std::string &y) {
     return "func.func @main(%x: tensor<" + x + "f32>, %y: tensor<" + y + "f32>) -> tensor<" + y +
