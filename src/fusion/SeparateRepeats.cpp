@@ -64,14 +64,11 @@ private:
     Members slice = analysis::sliceWithin(members, last);
     if (!canLeave(slice, last))
       return false;
-    fusion::Refusal refusal = fusion::refuseRepeats(model, slice, without(slice));
+    const fusion::Refusal refusal = fusion::refuseRepeats(model, slice, without(slice));
     if (!refusal)
       return false;
     takeAlong(slice, last);
     Members rest = without(slice);
-    // Of what has left in the end, which may be more than what was asked for.
-    if (fusion::Refusal ofAll = fusion::refuseRepeats(model, slice, rest))
-      refusal = ofAll;
     if (!state.fuel.take("separate-repeats", last->getLoc()))
       return false;
     log.separated(slice, rest, refusal);
@@ -83,22 +80,28 @@ private:
     return true;
   }
 
-  /// Other values that are spread join the kernel where that takes less time: each with what it is computed
-  /// from, so what they share is computed once and stays inside. One loop nest computes all.
+  /// Values that would leave as well join the kernel where that takes less time: each with what it is
+  /// computed from, so what they share is computed once and stays inside. One loop nest computes all.
   void takeAlong(Members &slice, Operation *last) {
-    double least = secondsWith(slice);
+    double least = costOf(slice).serial();
+    Members rest = without(slice);
+    fusion::GroupCost cost = costOf(rest);
     for (Operation *op : llvm::reverse(members)) {
-      if (op->getResult(0).getType() != last->getResult(0).getType() || llvm::is_contained(slice, op) ||
+      if (cost.dearRepeats <= fusion::repeatsAllowed)
+        return;
+      if (op->getResult(0).getType() != last->getResult(0).getType() || !llvm::is_contained(rest, op) ||
           !isSpread(op))
         continue;
-      Members wider = unite(slice, analysis::sliceWithin(members, op));
-      if (!canLeaveTogether(wider))
+      const Members own = analysis::sliceWithin(rest, op);
+      Members wider = unite(slice, own), others = without(wider);
+      if (others.empty() || !canLeaveTogether(wider))
         continue;
-      const double seconds = secondsWith(wider);
-      if (seconds >= least)
+      fusion::GroupCost costOfOthers = costOf(others);
+      const double alone = costOf(own).serial(), together = costOf(wider).serial();
+      if (cost.serial() <= alone + costOfOthers.serial() || together >= least + alone)
         continue;
-      least = seconds;
-      slice = std::move(wider);
+      least = together, cost = std::move(costOfOthers);
+      slice = std::move(wider), rest = std::move(others);
     }
   }
 
@@ -137,14 +140,10 @@ private:
     return llvm::all_of(slice, [](Operation *op) { return analysis::kindOf(op) <= FusionKind::Injective; });
   }
 
-  /// On one core, calls included, of the slice and of what stays.
-  double secondsWith(llvm::ArrayRef<Operation *> slice) const {
-    auto seconds = [&](llvm::ArrayRef<Operation *> group) {
-      const fusion::Candidate candidate(group);
-      Operation *kernel = candidate.group();
-      return model.group(kernel).serial();
-    };
-    return seconds(slice) + seconds(without(slice));
+  fusion::GroupCost costOf(llvm::ArrayRef<Operation *> group) const {
+    const fusion::Candidate candidate(group);
+    Operation *kernel = candidate.group();
+    return model.group(kernel);
   }
 
   Members without(llvm::ArrayRef<Operation *> slice) const {

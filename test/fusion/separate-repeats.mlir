@@ -154,6 +154,22 @@ func.func @side_by_side(%u: tensor<1x256xf32>, %v: tensor<1x256xf32>, %w: tensor
 
 // -----
 
+// Never: what would not leave on its own, a cheap value beside a dear one.
+// CHECK-LABEL: func.func @cheap_beside
+// CHECK: %[[E:.*]] = tk.fusion "exp"(%arg1)
+// CHECK: tk.fusion "neg_mul_add"(%arg0, %arg2, %[[E]])
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @cheap_beside(%u: tensor<1x256xf32>, %v: tensor<1x256xf32>, %x: tensor<512x256xf32>) -> tensor<512x256xf32> {
+  %d = tk.neg %u : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %a = tk.mul %x, %d : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  %e = tk.exp %v : (tensor<1x256xf32>) -> tensor<1x256xf32>
+  %b = tk.add %a, %e : (tensor<512x256xf32>, tensor<1x256xf32>) -> tensor<512x256xf32>
+  return %b : tensor<512x256xf32>
+}
+
+// -----
+
 // Never: two of different shapes in one kernel, whose loops they could not share.
 // CHECK-LABEL: func.func @two_shapes
 // CHECK-DAG: tk.fusion "exp"(%arg1)
