@@ -12,6 +12,7 @@
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/KernelTimes.h"
+#include "fusion/MayBeView.h"
 #include "fusion/MergeLog.h"
 #include "rewrite/Passes.h"
 
@@ -94,6 +95,9 @@ private:
     if (size > fusion::DominatorPartitioner::mostOperators)
       return {Reason::TooManyOperators, std::to_string(size) + " operators"};
     GroupGraph::Members members = groups.membersOfBoth(from, to);
+    for (GroupGraph::Node node : {from, to})
+      if (fusion::mayBeView(groups.membersOf(node), model.targetDescription()))
+        return {Reason::NoGain, "a view costs nothing"};
     std::string why;
     if (llvm::count_if(members, fusion::holdsAnchorNest) > 1)
       return {Reason::SecondAnchor, ""};

@@ -14,6 +14,7 @@
 #include "fusion/GroupGraph.h"
 #include "fusion/KernelDialects.h"
 #include "fusion/KernelTimes.h"
+#include "fusion/MayBeView.h"
 #include "fusion/MergeLog.h"
 #include "fusion/Repeats.h"
 #include "mlir/IR/IRMapping.h"
@@ -89,8 +90,7 @@ private:
     const GroupGraph::Members slice = analysis::sliceWithin(groups.membersOf(node), op);
     if (!isElementByElement(slice))
       return; // what other passes said of it holds
-    if (llvm::all_of(slice, [](Operation *member) { return isa<tk::ReshapeOp>(member); }) ||
-        (groups.membersOf(node).size() == 1 && mayBeView(op)))
+    if (fusion::areReshapes(slice) || fusion::mayBeView(groups.membersOf(node), model.targetDescription()))
       return note(op, {Reason::NoGain, "a view costs nothing"});
     std::vector<Reader> readers;
     bool isNeeded = false; // by somebody who cannot compute it
@@ -117,38 +117,6 @@ private:
     return readers;
   }
 
-  /// Whether a concatenation or slice alone can be a part of one memory between kernels, which needs no
-  /// kernel (codegen/host/Views.h): in channel-blocked layouts, or where the axes before are of extent 1.
-  bool mayBeView(Operation *op) const {
-    auto isStretch = [&](RankedTensorType whole, int64_t axis, int64_t at) {
-      bool isBlocked = axis == 1 && whole.getRank() > 2 && at % model.targetDescription().lanes() == 0;
-      return isBlocked || llvm::all_of(whole.getShape().take_front(static_cast<size_t>(axis)),
-                                       [](int64_t n) { return n == 1; });
-    };
-    if (auto slice = dyn_cast<tk::SliceOp>(op)) {
-      auto whole = tk::tensorType(slice.getInput());
-      int64_t cut = 0;
-      for (auto [axis, size] : llvm::enumerate(slice.getSizes())) {
-        auto number = static_cast<int64_t>(axis);
-        if (size == whole.getDimSize(static_cast<unsigned>(axis)) && slice.getSteps()[axis] == 1)
-          continue;
-        if (slice.getSteps()[axis] != 1 || !isStretch(whole, number, slice.getStarts()[axis]))
-          return false;
-        ++cut;
-      }
-      return cut < 2;
-    }
-    auto concat = dyn_cast<tk::ConcatOp>(op);
-    if (!concat)
-      return false;
-    int64_t at = 0;
-    return llvm::all_of(concat.getInputs(), [&](Value part) {
-      int64_t start = at;
-      at += tk::tensorType(part).getDimSize(static_cast<unsigned>(concat.getAxis()));
-      return isStretch(tk::tensorType(concat.getResult()), concat.getAxis(), start);
-    });
-  }
-
   /// Only what computes each element on its own is worth computing again.
   static bool isElementByElement(llvm::ArrayRef<Operation *> slice) {
     return llvm::all_of(slice, [](Operation *op) {
@@ -173,7 +141,7 @@ private:
     if (!groups.isGroup(reader.node))
       return {Reason::OpaqueConsumer, ""};
     auto members = groups.membersOf(reader.node);
-    if (llvm::all_of(members, [](Operation *member) { return isa<tk::ReshapeOp>(member); }))
+    if (fusion::areReshapes(members))
       return {Reason::NoGain, "a view costs nothing"};
     size_t size = fusion::plannedSize(members) + fusion::plannedSize(slice);
     if (size > fusion::DominatorPartitioner::mostOperators)

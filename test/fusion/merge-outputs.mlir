@@ -75,3 +75,43 @@ func.func @transposed_epilogue(%x: tensor<1x16x14x14xf32>) -> (tensor<1x16x14x14
   %m = tk.add %c, %t : (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) -> tensor<1x16x14x14xf32>
   return %c, %m : tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>
 }
+
+// -----
+
+// Never: a concatenation that is a view, whose parts the convolutions write in their places.
+// CHECK-LABEL: func.func @view
+// CHECK: %[[C:.*]] = tk.fusion "concat"
+// CHECK: %[[T:.*]] = tk.fusion "tanh"(%[[C]])
+// CHECK: tk.fusion "conv"(%[[C]]
+// CHECK: tk.fusion "conv"(%[[T]]
+// CHECK: return
+func.func @view(%x: tensor<1x8x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) {
+  %w = tk.constant dense<0.5> : tensor<16x8x1x1xf32>
+  %v = tk.constant dense<0.25> : tensor<16x8x1x1xf32>
+  %u = tk.constant dense<0.125> : tensor<16x32x1x1xf32>
+  %t = tk.constant dense<0.5> : tensor<16x32x1x1xf32>
+  %a = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x14x14xf32>, tensor<16x8x1x1xf32>) -> tensor<1x16x14x14xf32>
+  %b = tk.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x14x14xf32>, tensor<16x8x1x1xf32>) -> tensor<1x16x14x14xf32>
+  %c = tk.concat %a, %b {axis = 1 : i64} : (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) -> tensor<1x32x14x14xf32>
+  %m = tk.tanh %c : (tensor<1x32x14x14xf32>) -> tensor<1x32x14x14xf32>
+  %d = tk.conv %c, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x32x14x14xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x14x14xf32>
+  %e = tk.conv %m, %t {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x32x14x14xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x14x14xf32>
+  return %d, %e : tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>
+}
+
+// -----
+
+// Never: nor a reshape, which is one as well.
+// CHECK-LABEL: func.func @reshaped
+// CHECK: tk.fusion "exp"
+// CHECK: %[[R:.*]] = tk.reshape
+// CHECK: tk.fusion "tanh"(%[[R]])
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @reshaped(%x: tensor<40x64xf32>) -> (tensor<40x64xf32>, tensor<64x40xf32>, tensor<64x40xf32>) {
+  %e = tk.exp %x : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %s = tk.cumsum %e {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<40x64xf32>) -> tensor<40x64xf32>
+  %r = tk.reshape %s {shape = array<i64: 64, 40>} : (tensor<40x64xf32>) -> tensor<64x40xf32>
+  %t = tk.tanh %r : (tensor<64x40xf32>) -> tensor<64x40xf32>
+  return %e, %r, %t : tensor<40x64xf32>, tensor<64x40xf32>, tensor<64x40xf32>
+}

@@ -18,15 +18,27 @@ bool isElementwise(tk::FusionOp group) {
   });
 }
 
-/// Values that elementwise groups alone read, on their way to where memory is row-major: to the caller, to a
-/// library function. A kernel that is only elementwise takes many times as long where it changes the layout.
+/// Whether the group joins values each of which is one stretch of its result's row-major memory: it moves
+/// nothing where they are row-major as well (Views.h).
+bool joinsStretches(tk::FusionOp group) {
+  Block &body = group.getBody().front();
+  auto concat = dyn_cast<tk::ConcatOp>(body.front());
+  return concat && llvm::hasNItems(body, 2) &&
+         llvm::all_of(
+             tk::tensorType(concat.getResult()).getShape().take_front(static_cast<size_t>(concat.getAxis())),
+             [](int64_t extent) { return extent == 1; });
+}
+
+/// Values that elementwise groups alone read, or concatenations that move nothing, on their way to where
+/// memory is row-major: to the caller, to a library function. Such a kernel takes many times as long where it
+/// changes the layout.
 llvm::DenseSet<Value> valuesOnTheWayOut(func::FuncOp program) {
   llvm::DenseSet<Value> onTheWay;
   auto leadsOut = [&](Operation *user) {
     auto group = dyn_cast<tk::FusionOp>(user);
-    return !group || (isElementwise(group) && llvm::all_of(group.getResults(), [&](Value result) {
-                        return onTheWay.contains(result);
-                      }));
+    return !group ||
+           ((isElementwise(group) || joinsStretches(group)) &&
+            llvm::all_of(group.getResults(), [&](Value result) { return onTheWay.contains(result); }));
   };
   program.walk<WalkOrder::PostOrder, ReverseIterator>([&](tk::FusionOp group) {
     for (Value result : group.getResults())

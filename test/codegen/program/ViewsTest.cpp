@@ -69,7 +69,27 @@ TEST(Views, ConcatThatIsReturnedIsPlainMemory) {
     %c = tk.concat %a, %b {axis = 1 : i64} : (tensor<1x32x5x3xf32>, tensor<1x20x5x3xf32>) -> tensor<1x52x5x3xf32>
     return %c : tensor<1x52x5x3xf32>)";
   // Results are row-major. So are, then, values that only a concatenation reads.
-  kernelsOf({.text = twoConvolutions(1, 32, 20, "tensor<1x52x5x3xf32>", rest)});
+  EXPECT_EQ(kernelsOf({.text = twoConvolutions(1, 32, 20, "tensor<1x52x5x3xf32>", rest)}), 2U);
+}
+
+TEST(Views, ConcatThatIsReturnedOfBlocks) {
+  // The convolutions read channel blocks, and write plain memory nevertheless; images of two are apart in it.
+  auto rest = [](const std::string &n) {
+    const std::string attributes =
+        "{strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, "
+        "pads_high = array<i64: 0, 0>, group = 1 : i64}";
+    return R"(
+    %v = tk.constant dense<0.5> : tensor<32x32x1x1xf32>
+    %u = tk.constant dense<0.25> : tensor<20x32x1x1xf32>
+    %p = tk.conv %a, %v )" +
+           attributes + " : (tensor<" + n + "x32x5x3xf32>, tensor<32x32x1x1xf32>) -> tensor<" + n +
+           "x32x5x3xf32>\n%q = tk.conv %a, %u " + attributes + " : (tensor<" + n +
+           "x32x5x3xf32>, tensor<20x32x1x1xf32>) -> tensor<" + n +
+           "x20x5x3xf32>\n%c = tk.concat %p, %q {axis = 1 : i64} : (tensor<" + n + "x32x5x3xf32>, tensor<" +
+           n + "x20x5x3xf32>) -> tensor<" + n + "x52x5x3xf32>\nreturn %c : tensor<" + n + "x52x5x3xf32>";
+  };
+  EXPECT_EQ(kernelsOf({.text = twoConvolutions(1, 32, 20, "tensor<1x52x5x3xf32>", rest("1"))}), 3U);
+  EXPECT_EQ(kernelsOf({.text = twoConvolutions(2, 32, 20, "tensor<2x52x5x3xf32>", rest("2"))}), 4U);
 }
 
 TEST(Views, PartsThatSplitABlockAreCopied) {

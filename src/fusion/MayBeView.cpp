@@ -1,0 +1,56 @@
+//===- MayBeView.cpp - groups that may need no kernel --------------------------------------------===//
+#include "fusion/MayBeView.h"
+#include "ir/Tk.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tokamak;
+
+namespace {
+
+/// Whether what begins at `at` of the axis can be one stretch of memory, or one an image.
+bool isStretch(RankedTensorType whole, int64_t axis, int64_t at, const TargetDescription &target) {
+  const bool isBlocked = axis == 1 && whole.getRank() > 2 && at % target.lanes() == 0;
+  return isBlocked || llvm::all_of(whole.getShape().take_front(static_cast<size_t>(axis)),
+                                   [](int64_t n) { return n == 1; });
+}
+
+bool mayShow(tk::SliceOp slice, const TargetDescription &target) {
+  auto whole = tk::tensorType(slice.getInput());
+  int64_t cut = 0;
+  for (auto [axis, size] : llvm::enumerate(slice.getSizes())) {
+    const auto number = static_cast<int64_t>(axis);
+    if (size == whole.getDimSize(static_cast<unsigned>(axis)) && slice.getSteps()[axis] == 1)
+      continue;
+    if (slice.getSteps()[axis] != 1 || !isStretch(whole, number, slice.getStarts()[axis], target))
+      return false;
+    ++cut;
+  }
+  return cut < 2;
+}
+
+bool mayHold(tk::ConcatOp concat, const TargetDescription &target) {
+  int64_t at = 0;
+  return llvm::all_of(concat.getInputs(), [&](Value part) {
+    const int64_t start = at;
+    at += tk::tensorType(part).getDimSize(static_cast<unsigned>(concat.getAxis()));
+    return isStretch(tk::tensorType(concat.getResult()), concat.getAxis(), start, target);
+  });
+}
+
+} // namespace
+
+bool fusion::areReshapes(llvm::ArrayRef<Operation *> group) {
+  return llvm::all_of(group, [](Operation *op) { return isa<tk::ReshapeOp>(op); });
+}
+
+bool fusion::mayBeView(llvm::ArrayRef<Operation *> group, const TargetDescription &target) {
+  if (areReshapes(group))
+    return true;
+  if (group.size() != 1)
+    return false;
+  if (auto slice = dyn_cast<tk::SliceOp>(group.front()))
+    return mayShow(slice, target);
+  auto concat = dyn_cast<tk::ConcatOp>(group.front());
+  return concat && mayHold(concat, target);
+}
