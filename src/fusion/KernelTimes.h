@@ -5,6 +5,7 @@
 // thread no greater part of its time than all of them gain.
 #pragma once
 #include "fusion/CostModel.h"
+#include <cmath>
 #include <limits>
 
 namespace tokamak::fusion {
@@ -12,7 +13,7 @@ namespace tokamak::fusion {
 /// Of one kernel or of several in a row, in seconds.
 struct KernelTimes {
   KernelTimes() = default;
-  /// On all threads infinite where refused.
+  /// On all threads infinite where refused; on one, what the kernel would take if there were one.
   explicit KernelTimes(const GroupCost &cost)
       : alone(cost.serial()), awake(cost.secondsAwake()), woken(cost.seconds()),
         dispatches(cost.dispatch > 0) {}
@@ -32,17 +33,22 @@ struct KernelTimes {
     dispatches += other.dispatches;
     return *this;
   }
+  /// Whether there is such a kernel.
+  bool isPossible() const { return std::isfinite(woken); }
   /// Whether merging into this what takes `apart` pays.
   bool pays(const KernelTimes &apart) const {
     return awake < apart.awake && woken <= apart.woken && isBalanced(apart);
   }
   /// Whether one thread loses no greater part of its time than all threads gain of theirs.
   bool isBalanced(const KernelTimes &apart) const {
+    if (!isPossible() || !apart.isPossible())
+      return isPossible();
     return alone * awake <= apart.alone * apart.awake && alone * woken <= apart.alone * apart.woken;
   }
-  /// Whether it wakes threads that what takes `apart` does not, and they take longer.
-  bool wakesInVain(const KernelTimes &apart) const {
-    return dispatches > apart.dispatches && woken > apart.woken;
+  /// Whether it takes all threads longer than what takes `apart`: more than `tolerance` times as long, or
+  /// longer at all where it wakes them once more.
+  bool takesLonger(const KernelTimes &apart, double tolerance = 1) const {
+    return !isPossible() || woken > apart.woken * (dispatches > apart.dispatches ? 1 : tolerance);
   }
 };
 

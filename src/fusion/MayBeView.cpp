@@ -2,6 +2,7 @@
 #include "fusion/MayBeView.h"
 #include "ir/Tk.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace tokamak;
@@ -15,7 +16,29 @@ bool isStretch(RankedTensorType whole, int64_t axis, int64_t at, const TargetDes
                                    [](int64_t n) { return n == 1; });
 }
 
+Value behindReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<tk::ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
+bool isReturned(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (isa<tk::ReshapeOp>(user) && isReturned(user->getResult(0)));
+  });
+}
+
+/// Constants, inputs and results of control flow have places of their own, and what is returned.
+bool hasFreePlace(Value value) {
+  Operation *definition = value.getDefiningOp();
+  return definition && !definition->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<tk::IfOp, tk::LoopOp>(definition) && !isReturned(value);
+}
+
 bool mayShow(tk::SliceOp slice, const TargetDescription &target) {
+  if (isReturned(slice.getResult()))
+    return false;
   auto whole = tk::tensorType(slice.getInput());
   int64_t cut = 0;
   for (auto [axis, size] : llvm::enumerate(slice.getSizes())) {
@@ -31,7 +54,11 @@ bool mayShow(tk::SliceOp slice, const TargetDescription &target) {
 
 bool mayHold(tk::ConcatOp concat, const TargetDescription &target) {
   int64_t at = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
   return llvm::all_of(concat.getInputs(), [&](Value part) {
+    const Value computed = behindReshapes(part);
+    if (!hasFreePlace(computed) || !seen.insert(computed).second)
+      return false;
     const int64_t start = at;
     at += tk::tensorType(part).getDimSize(static_cast<unsigned>(concat.getAxis()));
     return isStretch(tk::tensorType(concat.getResult()), concat.getAxis(), start, target);

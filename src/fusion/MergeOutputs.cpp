@@ -141,8 +141,8 @@ private:
     together.times = fusion::KernelTimes(cost);
     fusion::KernelTimes apart = known(from).times;
     apart += known(to).times;
-    if (together.times.wakesInVain(apart))
-      return {Reason::NoGain, fusion::comparison(together.times.woken, apart.woken) + " with the dispatch"};
+    if (together.times.takesLonger(apart))
+      return {Reason::NoGain, fusion::comparison(together.times.woken, apart.woken) + " on all threads"};
     detail = fusion::comparison(together.times.alone, apart.alone);
     return together.times.alone < apart.alone ? Refusal() : Refusal{Reason::NoGain, detail};
   }

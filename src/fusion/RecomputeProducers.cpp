@@ -67,13 +67,11 @@ private:
     GroupGraph::Node node = 0;
     KernelTimes before, after;
     int64_t saved = 0; ///< bytes
-    /// On one core: how the tasks of one kernel divide is no reason to keep another, but for the first
-    /// dispatch that a kernel needs for it.
-    double gain() const { return wakesInVain() ? 0 : before.alone - after.alone; }
-    bool wakesInVain() const { return after.wakesInVain(before); }
+    /// On one core, as long as all of them together take no longer.
+    double gain() const { return after.takesLonger(before) ? 0 : before.alone - after.alone; }
     std::string comparison() const {
-      return wakesInVain() ? fusion::comparison(after.woken, before.woken) + " with the dispatch"
-                           : fusion::comparison(after.alone, before.alone);
+      return after.takesLonger(before) ? fusion::comparison(after.woken, before.woken) + " on all threads"
+                                       : fusion::comparison(after.alone, before.alone);
     }
   };
 
@@ -200,7 +198,7 @@ private:
     // Where the value moves into its one reader, nothing is repeated: what the model cannot tell apart then,
     // bytes decide.
     const bool moves = readers.size() == 1 && all.saved > 0;
-    const bool inAll = !isNeeded && !all.wakesInVain() &&
+    const bool inAll = !isNeeded && !all.after.takesLonger(all.before, moves ? margin : 1) &&
                        (moves ? all.before.alone * margin - all.after.alone : all.gain()) > alone;
     for (const Reader &reader : readers) {
       auto members = llvm::to_vector(groups.membersOf(reader.node));

@@ -170,7 +170,7 @@ class Formats(Explain):
         decisions = self.apart(model, *target)
         first = decisions["first", "second"]
         self.assertEqual(first["reason"], "no-gain")
-        numbers = r"([0-9.]+) us instead of ([0-9.]+)(?: with the dispatch| on one thread| but for dispatches)?"
+        numbers = r"([0-9.]+) us instead of ([0-9.]+)(?: on all threads| on one thread| but for dispatches)?"
         together, apart = re.fullmatch(numbers, first["detail"]).groups()
         self.assertGreaterEqual(float(together), float(apart))
         computed = decisions["second", "third"]

@@ -101,6 +101,23 @@ func.func @view(%x: tensor<1x8x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x
 
 // -----
 
+// A constant part has a place of its own, so it is a kernel in any case.
+// CHECK-LABEL: func.func @padded
+// CHECK: %[[R:.*]]:2 = tk.fusion "concat_tanh"
+// CHECK: return
+func.func @padded(%x: tensor<1x8x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x32x14x14xf32>) {
+  %w = tk.constant dense<0.5> : tensor<16x8x1x1xf32>
+  %u = tk.constant dense<0.125> : tensor<16x32x1x1xf32>
+  %zeros = tk.constant dense<0.0> : tensor<1x16x14x14xf32>
+  %a = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x8x14x14xf32>, tensor<16x8x1x1xf32>) -> tensor<1x16x14x14xf32>
+  %c = tk.concat %a, %zeros {axis = 1 : i64} : (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) -> tensor<1x32x14x14xf32>
+  %m = tk.tanh %c : (tensor<1x32x14x14xf32>) -> tensor<1x32x14x14xf32>
+  %d = tk.conv %c, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x32x14x14xf32>, tensor<16x32x1x1xf32>) -> tensor<1x16x14x14xf32>
+  return %d, %m : tensor<1x16x14x14xf32>, tensor<1x32x14x14xf32>
+}
+
+// -----
+
 // Never: nor a reshape, which is one as well.
 // CHECK-LABEL: func.func @reshaped
 // CHECK: tk.fusion "exp"

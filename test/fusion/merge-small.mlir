@@ -71,3 +71,23 @@ func.func @output_wakes_a_thread(%x: tensor<2x4096xf32>) -> (tensor<2x4096xf32>,
   %b6 = tk.sub %b5, %x : (tensor<2x4096xf32>, tensor<2x4096xf32>) -> tensor<2x4096xf32>
   return %a6, %b6 : tensor<2x4096xf32>, tensor<2x4096xf32>
 }
+
+// -----
+
+// A convolution that two threads share, and a scale in front of it: a little less work as one kernel, which would have
+// too few tasks for both. Where waking takes so long that one thread runs either, they are one.
+// CHECK-LABEL: func.func @keeps_threads
+// CHECK: %[[M:.*]] = tk.fusion "mul"(%arg0, %arg1)
+// CHECK: tk.fusion "conv_add"(%[[M]]
+// CHECK: return
+// SLOW-LABEL: func.func @keeps_threads
+// SLOW: tk.fusion "mul_conv_add"(%arg0
+// SLOW-NOT: tk.fusion
+// SLOW: return
+func.func @keeps_threads(%x: tensor<1x99x14x14xf32>, %g: tensor<1x99x1x1xf32>, %y: tensor<1x33x14x14xf32>) -> tensor<1x33x14x14xf32> {
+  %w = tk.constant dense<0.5> : tensor<33x99x1x1xf32>
+  %m = tk.mul %x, %g : (tensor<1x99x14x14xf32>, tensor<1x99x1x1xf32>) -> tensor<1x99x14x14xf32>
+  %c = tk.conv %m, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x99x14x14xf32>, tensor<33x99x1x1xf32>) -> tensor<1x33x14x14xf32>
+  %a = tk.add %c, %y : (tensor<1x33x14x14xf32>, tensor<1x33x14x14xf32>) -> tensor<1x33x14x14xf32>
+  return %a : tensor<1x33x14x14xf32>
+}
