@@ -95,8 +95,10 @@ private:
     if (size > fusion::DominatorPartitioner::mostOperators)
       return {Reason::TooManyOperators, std::to_string(size) + " operators"};
     GroupGraph::Members members = groups.membersOfBoth(from, to);
+    // Nothing is lost where a slice that might be one is read in its place.
     for (GroupGraph::Node node : {from, to})
-      if (fusion::mayBeView(groups.membersOf(node), model.targetDescription()))
+      if (!isa<tk::SliceOp>(groups.membersOf(node).back()) &&
+          fusion::mayBeView(groups.membersOf(node), model.targetDescription()))
         return {Reason::NoGain, "a view costs nothing"};
     std::string why;
     if (llvm::count_if(members, fusion::holdsAnchorNest) > 1)

@@ -35,13 +35,18 @@ static Operation *onlyOperation(Operation *op) {
   return group && llvm::hasNItems(group.getBody().front(), 2) ? &group.getBody().front().front() : nullptr;
 }
 
+/// Whether each part of `axis` is one stretch of row-major memory.
+static bool hasRowStretches(RankedTensorType whole, int64_t axis) {
+  return llvm::all_of(whole.getShape().take_front(static_cast<size_t>(axis)),
+                      [](int64_t n) { return n == 1; });
+}
+
 /// Whether a stretch of `axis` that begins at `at` is one stretch of memory in each image: whole channel
 /// blocks, or elements with nothing outside.
 static bool isStretch(RankedTensorType whole, int64_t axis, int64_t at, const TargetDescription &target) {
   if (whole.getRank() >= 3 && axis == 1)
     return at % target.lanes() == 0;
-  return llvm::all_of(whole.getShape().take_front(static_cast<size_t>(axis)),
-                      [](int64_t n) { return n == 1; });
+  return hasRowStretches(whole, axis);
 }
 
 static bool isSliceView(tk::SliceOp slice, const TargetDescription &target) {
@@ -86,24 +91,26 @@ static bool isPlaceable(Value value, const TargetDescription &target) {
   return isa<tk::FusionOp>(value.getDefiningOp()) && !isView(value.getDefiningOp(), target);
 }
 
-/// Whether each operand can be computed in its place.
+/// Whether a result of `op` leaves the whole graph.
+static bool isReturned(Operation *op) {
+  return llvm::any_of(op->getUses(), [](OpOperand &use) { return isReturned(use); });
+}
+
+/// Whether each operand can be computed in its place: in channel blocks, or in rows where the result leaves.
 static bool isConcatView(tk::FusionOp group, tk::ConcatOp concat, const TargetDescription &target) {
   auto axis = static_cast<int64_t>(concat.getAxis());
+  const bool writesRows = isReturned(group);
   int64_t at = 0;
   for (Value input : concat.getInputs()) {
     auto argument = dyn_cast<BlockArgument>(input);
-    if (!argument || !isStretch(concat.getType(), axis, at, target))
+    if (!argument || !(writesRows ? hasRowStretches(concat.getType(), axis)
+                                  : isStretch(concat.getType(), axis, at, target)))
       return false;
     if (!isPlaceable(group.getInputs()[argument.getArgNumber()], target))
       return false;
     at += tk::tensorType(input).getDimSize(static_cast<unsigned>(axis));
   }
   return true;
-}
-
-/// Whether a result of `op` leaves the whole graph.
-static bool isReturned(Operation *op) {
-  return llvm::any_of(op->getUses(), [](OpOperand &use) { return isReturned(use); });
 }
 
 /// Whether the group is no kernel: its result lies in the memory of its operand, or its operands in that of

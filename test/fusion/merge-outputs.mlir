@@ -118,6 +118,21 @@ func.func @padded(%x: tensor<1x8x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<
 
 // -----
 
+// A slice is read in its place by the kernel of both, too, if it is no view.
+// CHECK-LABEL: func.func @slice
+// CHECK: %[[R:.*]]:2 = tk.fusion "slice_tanh"(%arg0)
+// CHECK: tk.fusion "conv"(%[[R]]#0
+// CHECK: return
+func.func @slice(%x: tensor<1x32x14x14xf32>) -> (tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>) {
+  %w = tk.constant dense<0.5> : tensor<16x16x1x1xf32>
+  %s = tk.slice %x {starts = array<i64: 0, 16, 0, 0>, sizes = array<i64: 1, 16, 14, 14>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x32x14x14xf32>) -> tensor<1x16x14x14xf32>
+  %t = tk.tanh %s : (tensor<1x16x14x14xf32>) -> tensor<1x16x14x14xf32>
+  %d = tk.conv %s, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x16x14x14xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x14x14xf32>
+  return %d, %t : tensor<1x16x14x14xf32>, tensor<1x16x14x14xf32>
+}
+
+// -----
+
 // Never: nor a reshape, which is one as well.
 // CHECK-LABEL: func.func @reshaped
 // CHECK: tk.fusion "exp"

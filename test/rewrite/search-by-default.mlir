@@ -49,3 +49,25 @@ func.func @main(%x: tensor<1x256x14x14xf32>) -> tensor<1x192x14x14xf32> {
   %y = tk.concat %da, %db, %dc {axis = 1 : i64} : (tensor<1x64x14x14xf32>, tensor<1x64x14x14xf32>, tensor<1x64x14x14xf32>) -> tensor<1x192x14x14xf32>
   return %y : tensor<1x192x14x14xf32>
 }
+
+// -----
+
+// Siblings that each write their part of an output: joined, they would have to be taken apart and put together.
+// CHECK: tk.fusion "conv_max"
+// CHECK: tk.fusion "conv"
+// CHECK: tk.fusion "conv"
+// CHECK: tk.fusion "concat"
+// CHECK-NOT: tk.fusion
+// OFF-COUNT-2: tk.conv {{.*}} -> tensor<1x4x1x5xf32>
+func.func @main(%x: tensor<1x12x1x5xf32>, %y: tensor<1x12x1x5xf32>) -> tensor<1x20x1x5xf32> {
+  %w = tk.constant dense<0.5> : tensor<4x12x1x1xf32>
+  %v = tk.constant dense<0.25> : tensor<4x12x1x1xf32>
+  %u = tk.constant dense<0.125> : tensor<12x12x1x1xf32>
+  %zero = tk.constant dense<0.0> : tensor<f32>
+  %a = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x12x1x5xf32>, tensor<4x12x1x1xf32>) -> tensor<1x4x1x5xf32>
+  %m = tk.max %a, %zero : (tensor<1x4x1x5xf32>, tensor<f32>) -> tensor<1x4x1x5xf32>
+  %b = tk.conv %x, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x12x1x5xf32>, tensor<4x12x1x1xf32>) -> tensor<1x4x1x5xf32>
+  %d = tk.conv %y, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x12x1x5xf32>, tensor<12x12x1x1xf32>) -> tensor<1x12x1x5xf32>
+  %c = tk.concat %m, %d, %b {axis = 1 : i64} : (tensor<1x4x1x5xf32>, tensor<1x12x1x5xf32>, tensor<1x4x1x5xf32>) -> tensor<1x20x1x5xf32>
+  return %c : tensor<1x20x1x5xf32>
+}
