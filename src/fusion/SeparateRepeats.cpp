@@ -16,6 +16,7 @@
 #include "fusion/Repeats.h"
 #include "rewrite/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tokamak {
@@ -38,7 +39,7 @@ public:
   }
 
   void run() {
-    while (separateOne()) {
+    while (separateOne() || separateAll()) {
     }
   }
 
@@ -68,16 +69,78 @@ private:
     if (!refusal)
       return false;
     takeAlong(slice, last);
-    Members rest = without(slice);
     if (!state.fuel.take("separate-repeats", last->getLoc()))
       return false;
+    separate(slice, refusal);
+    return true;
+  }
+
+  /// Where the kernel's loops suit what is repeated, no value gains by leaving alone: all of one shape do
+  /// together, in as many kernels as it takes.
+  bool separateAll() {
+    llvm::SetVector<Type> types;
+    for (Operation *op : llvm::reverse(members))
+      if (analysis::kindOf(op) <= FusionKind::Injective && isSpread(op))
+        types.insert(op->getResult(0).getType());
+    if (types.empty())
+      return false;
+    const fusion::GroupCost together = costOf(members);
+    if (together.dearRepeats <= fusion::repeatsAllowed)
+      return false;
+    for (Type type : types) {
+      auto [parts, rest] = takeAll(type);
+      if (parts.empty() || rest.empty())
+        continue;
+      double apart = costOf(rest).serial();
+      for (const Members &part : parts)
+        apart += costOf(part).serial();
+      if (together.serial() <= apart || !state.fuel.take("separate-repeats", parts.front().back()->getLoc()))
+        continue;
+      const fusion::Refusal refusal{Reason::ReusesElements, fusion::comparison(together.serial(), apart)};
+      for (const Members &part : parts)
+        separate(part, refusal);
+      return true;
+    }
+    return false;
+  }
+
+  /// All values of the type that are spread, in kernels none of which reads a later one; and what stays.
+  std::pair<std::vector<Members>, Members> takeAll(Type type) const {
+    std::vector<Members> parts;
+    Members rest = members, part;
+    auto finish = [&] {
+      if (part.empty())
+        return;
+      llvm::erase_if(rest, [&](Operation *op) { return llvm::is_contained(part, op); });
+      parts.push_back(std::exchange(part, {}));
+    };
+    for (Operation *op : llvm::reverse(members)) {
+      if (op->getResult(0).getType() != type || !isSpread(op) || !llvm::is_contained(rest, op) ||
+          llvm::is_contained(part, op))
+        continue;
+      if (Members wider = unite(part, analysis::sliceWithin(rest, op)); canLeaveTogether(wider)) {
+        part = std::move(wider);
+        continue;
+      }
+      finish();
+      if (!llvm::is_contained(rest, op))
+        continue;
+      if (Members own = analysis::sliceWithin(rest, op); canLeaveTogether(own))
+        part = std::move(own);
+    }
+    finish();
+    return {std::move(parts), std::move(rest)};
+  }
+
+  /// Makes the slice a group of its own.
+  void separate(llvm::ArrayRef<Operation *> slice, const fusion::Refusal &refusal) {
+    Members rest = without(slice);
     log.separated(slice, rest, refusal);
     put(slice);
     put(rest);
     for (Operation *op : slice)
       current.erase(op);
     members = std::move(rest);
-    return true;
   }
 
   /// Values that would leave as well join the kernel where that takes less time: each with what it is

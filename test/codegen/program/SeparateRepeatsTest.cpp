@@ -205,6 +205,24 @@ TEST(SeparateRepeats, ValuesThatShareAProducer) {
               row({1, 0, -0.0, 3, -infinity}, {1, 512}), plain({1024, 512})});
 }
 
+TEST(SeparateRepeats, NoneGainsAlone) {
+  // So many that the loops of one kernel suit what is repeated: without all of them, it takes no less time.
+  std::string text =
+      "func.func @main(%x: tensor<1x256xf32>, %y0: tensor<64x256xf32>) -> tensor<64x256xf32> {\n"
+      "%e = tk.exp %x : (tensor<1x256xf32>) -> tensor<1x256xf32>\n";
+  const int values = 50;
+  for (int i = 0; i < values; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    text += "%c" + n + " = tk.constant dense<" + std::to_string(0.25 * i) + "> : tensor<f32>\n%a" + n +
+            " = tk.add %e, %c" + n + " : (tensor<1x256xf32>, tensor<f32>) -> tensor<1x256xf32>\n%t" + n +
+            " = tk.tanh %a" + n + " : (tensor<1x256xf32>) -> tensor<1x256xf32>\n%y" + next + " = tk.add %y" +
+            n + ", %t" + n + " : (tensor<64x256xf32>, tensor<1x256xf32>) -> tensor<64x256xf32>\n";
+  }
+  text += "return %y" + std::to_string(values) + " : tensor<64x256xf32>\n}";
+  expectSame(text, {1, 8},
+             {row({0, 1, -2, infinity, -infinity, std::nan(""), 0.5}, {1, 256}), plain({64, 256})}, 1e-5);
+}
+
 TEST(SeparateRepeats, NothingAndRankZero) {
   auto weighted = [](const std::string &x, const std::string &y) {
     return "func.func @main(%x: tensor<" + x + "f32>, %y: tensor<" + y + "f32>) -> tensor<" + y +
