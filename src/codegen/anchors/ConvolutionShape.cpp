@@ -1,5 +1,6 @@
 //===- ConvolutionShape.cpp - extents of a convolution, and its taps along one axis -------===//
 #include "codegen/anchors/ConvolutionShape.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 namespace tokamak::codegen {
@@ -51,6 +52,34 @@ llvm::SmallVector<AxisTaps> axisPhases(const ConvolutionShape &shape, unsigned a
   taps.tapCount = shape.kernel[axis];
   phases.push_back(taps);
   return phases;
+}
+
+/// For how many outputs a tap is inside the input, taps added up.
+static int64_t tapsInside(const AxisTaps &axis) {
+  int64_t inside = 0;
+  for (int64_t tap = 0; tap < axis.tapCount; ++tap) {
+    const int64_t at = axis.inputIndex(0, tap);
+    const int64_t first = std::max<int64_t>(llvm::divideCeilSigned(-at, axis.inStep), 0);
+    const int64_t last =
+        std::min(llvm::divideFloorSigned(axis.inExtent - 1 - at, axis.inStep), axis.outCount - 1);
+    inside += std::max<int64_t>(last - first + 1, 0);
+  }
+  return inside;
+}
+
+double multiplyAdds(const ConvolutionShape &shape) {
+  auto pairs = static_cast<double>(shape.batch * shape.outChannels * shape.inChannelsPerGroup());
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    int64_t perAxis = 0;
+    if (shape.winograd != 0 && axis > 0)
+      perAxis = static_cast<int64_t>(llvm::divideCeil(shape.output[axis], shape.winograd)) *
+                (shape.winograd + shape.kernel[axis] - 1);
+    else
+      for (const AxisTaps &taps : axisPhases(shape, axis))
+        perAxis += tapsInside(taps);
+    pairs *= static_cast<double>(perAxis);
+  }
+  return pairs;
 }
 
 } // namespace tokamak::codegen

@@ -52,4 +52,8 @@ struct AxisTaps {
 /// with every s-th tap.
 llvm::SmallVector<AxisTaps> axisPhases(const ConvolutionShape &shape, unsigned axis);
 
+/// Multiply-adds without which there are no results: taps on padding take none, minimal filtering takes one
+/// for each point of a tile, of whole tiles at the edges as well.
+double multiplyAdds(const ConvolutionShape &shape);
+
 } // namespace tokamak::codegen

@@ -27,7 +27,6 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <numeric>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include <utility>
 
@@ -133,13 +132,6 @@ private:
   Value result;
 };
 
-/// Processor time of this thread.
-double milliseconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
-
 [[noreturn]] void fail(const char *stage) {
   fprintf(stderr, "%s failed\n", stage);
   abort();
@@ -225,20 +217,12 @@ struct KernelCompiler {
 
   CompiledKernel compile(EmitFn emit, const ResultShape &result, bool wantAssembly) {
     CompiledKernel kernel;
-    double start = milliseconds();
     OwningOpRef<ModuleOp> module = build(emit, result);
-    double built = milliseconds();
     llvm::LLVMContext llvmContext;
     std::unique_ptr<llvm::Module> translated = lower(*module, llvmContext);
-    double lowered = milliseconds();
     if (wantAssembly)
       kernel.assembly = generate(*llvm::CloneModule(*translated), llvm::CodeGenFileType::AssemblyFile);
-    double before = milliseconds();
     std::string object = generate(*translated, llvm::CodeGenFileType::ObjectFile);
-    kernel.buildMs = built - start;
-    kernel.lowerMs = lowered - built;
-    kernel.codegenMs = milliseconds() - before;
-    kernel.objectBytes = object.size();
     if (!canRun(target))
       return kernel;
     llvm::SmallVector<char, 0> bytes(object.begin(), object.end());

@@ -38,8 +38,6 @@ public:
            int64_t end) const;
 
   std::string assembly;
-  double buildMs = 0, lowerMs = 0, codegenMs = 0;
-  size_t objectBytes = 0;
 
 private:
   friend struct KernelCompiler;
