@@ -368,6 +368,8 @@ void HostProgram::emitLoop(tk::LoopOp op) {
     if (auto aside = plan.stagingOf(op, i))
       copy(offset(arena, *aside), addressOf(yield->getOperand(static_cast<unsigned>(1 + i))),
            op.getCarried()[i]);
+  // The condition as well may be what a carried value was.
+  copy(conditionSlot, addressOf(yield->getOperand(0)), yield->getOperand(0));
   for (size_t i = 0; i < carried; ++i) {
     Value next = yield->getOperand(static_cast<unsigned>(1 + i));
     if (viewedValue(next) == body.getArgument(static_cast<unsigned>(2 + i)))
@@ -376,7 +378,6 @@ void HostProgram::emitLoop(tk::LoopOp op) {
     copy(addressOf(op.getResult(static_cast<unsigned>(i))), aside ? offset(arena, *aside) : addressOf(next),
          next);
   }
-  copy(conditionSlot, addressOf(yield->getOperand(0)), yield->getOperand(0));
   Value next = b.create<arith::AddIOp>(loc, iteration, constant(1));
   b.create<LLVM::StoreOp>(loc, next, counter);
   b.create<scf::YieldOp>(loc);

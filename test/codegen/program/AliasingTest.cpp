@@ -176,6 +176,24 @@ TEST(Aliasing, CarriedValuesChangePlaces) {
                   "%s, %a", "tensor<8x16xi32>"));
 }
 
+TEST(Aliasing, ConditionThatIsWhatACarriedValueWas) {
+  // The second iteration is the last: its condition is false. Before it, %done was overwritten.
+  expectSame(R"(
+    func.func @main(%x: tensor<4xi32>) -> (tensor<i1>, tensor<i1>) {
+      %limit = tk.constant dense<5> : tensor<i64>
+      %yes = tk.constant dense<true> : tensor<i1>
+      %zero = tk.constant dense<0> : tensor<4xi32>
+      %differs = tk.compare %x, %x {predicate = #tk.predicate<lt>} : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>
+      %first = tk.slice %differs {starts = array<i64: 0>, sizes = array<i64: 1>, steps = array<i64: 1>} : (tensor<4xi1>) -> tensor<1xi1>
+      %no = tk.reshape %first {shape = array<i64>} : (tensor<1xi1>) -> tensor<i1>
+      %r:2 = tk.loop limit(%limit : tensor<i64>) carry(%yes, %yes) trips 0 {
+      ^bb0(%i: tensor<i64>, %go: tensor<i1>, %done: tensor<i1>, %before: tensor<i1>):
+        tk.yield %done, %no, %done : tensor<i1>, tensor<i1>, tensor<i1>
+      } : (tensor<i1>, tensor<i1>) -> (tensor<i1>, tensor<i1>)
+      return %r#0, %r#1 : tensor<i1>, tensor<i1>
+    })");
+}
+
 TEST(Aliasing, CarriedValueThatIsAPartOfAnother) {
   // What %b becomes is read before %a is overwritten.
   expectSame(loop(R"(
