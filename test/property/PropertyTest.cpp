@@ -61,6 +61,7 @@ TEST(RandomGraph, KeepsItsMeaning) {
       if (only >= 0 || i == static_cast<size_t>(seed) % compiled.size())
         properties.push_back(&compiled[i]);
     for (const Property *property : properties) {
+      llvm::PrettyStackTraceFormat what("property: %s", property->name.c_str());
       std::string problem = property->check(graph);
       if (problem.empty())
         continue;

@@ -183,8 +183,10 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
     Value guard = scalarMask;
     if (vectorMask)
       guard = b.create<vector::ReductionOp>(loc, vector::CombiningKind::OR, mask);
+    // Where the index is in range whatever the loops around do, the load may leave those that do not run.
+    const bool isInvariant = buffer.staysAsIs && staysInside(buffer, index);
     Value value = b.create<LLVM::LoadOp>(loc, scalar, pointerTo(buffer, position, guard), alignment,
-                                         /*isVolatile=*/false, /*isNonTemporal=*/false, buffer.staysAsIs);
+                                         /*isVolatile=*/false, /*isNonTemporal=*/false, isInvariant);
     return splat(toCompute(value, buffer.type));
   }
   Type vectorType = VectorType::get({laneCount}, scalar);
@@ -202,7 +204,7 @@ Value ElementBuilder::load(const Buffer &buffer, ArrayRef<Index> index) {
       value = b.create<LLVM::MaskedLoadOp>(loc, vectorType, address, lanesOn, ValueRange{zero()}, alignment);
     } else {
       value = b.create<LLVM::LoadOp>(loc, vectorType, address, alignment, /*isVolatile=*/false,
-                                     /*isNonTemporal=*/false, buffer.staysAsIs);
+                                     /*isNonTemporal=*/false, buffer.staysAsIs && staysInside(buffer, index));
     }
     return toCompute(value, buffer.type);
   }

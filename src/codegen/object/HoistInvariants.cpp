@@ -11,8 +11,8 @@ using namespace mlir;
 namespace tokamak::codegen {
 namespace {
 
-/// A load whose address is known before a loop may run where the loop would not: an emitter computes
-/// addresses of elements that exist for every iteration of the loops around.
+/// A load marked invariant may run where the loop would not: the emitter marks those whose indices are in
+/// range whatever the loops around do.
 bool mayLeave(Operation *op) {
   if (auto load = dyn_cast<LLVM::LoadOp>(op))
     return load.getInvariant();

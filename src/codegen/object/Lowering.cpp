@@ -3,6 +3,7 @@
 #include "codegen/object/Lowering.h"
 #include "codegen/object/ApproximateMath.h"
 #include "codegen/object/HoistInvariants.h"
+#include "codegen/object/MaskRegisters.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -48,6 +49,8 @@ llvm::Error lowerToLLVMDialect(ModuleOp modules, const TargetDescription &target
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  if (!target.hasMaskRegisters)
+    pm.addPass(createMaskRegistersPass());
   if (failed(manager.run(modules)))
     return llvm::createStringError("a kernel could not be lowered to LLVM");
   return llvm::Error::success();

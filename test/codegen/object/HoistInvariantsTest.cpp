@@ -1,8 +1,10 @@
 //===- HoistInvariantsTest.cpp - what a loop need not repeat leaves it
 //--------------------------------------===//
 #include "codegen/object/HoistInvariants.h"
+#include "codegen/expression/ElementBuilder.h"
 #include "codegen/expression/Register.h"
 #include "codegen/kernel/KernelEmitter.h"
+#include "codegen/kernel/ScratchFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -49,28 +51,30 @@ protected:
     return all;
   }
 
-  /// The kernel of x * exp(v), after the pass.
-  OwningOpRef<ModuleOp> kernelOf(const std::string &x, const std::string &v) {
-    const std::string text = "%x, %v = builtin.unrealized_conversion_cast to " + x + ", " + v +
-                             "\n%0 = tk.fusion(%x, %v) {\n^bb0(%a: " + x + ", %b: " + v +
-                             "):\n%e = tk.exp %b : (" + v + ") -> " + v + "\n%m = tk.mul %a, %e : (" + x +
-                             ", " + v + ") -> " + x + "\ntk.yield %m : " + x + "\n} : (" + x + ", " + v +
-                             ") -> " + x + "\n";
+  /// The kernel of the group in `text`.
+  OwningOpRef<ModuleOp> kernelOf(const std::string &text) {
     OwningOpRef<ModuleOp> graph = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(graph) << text;
     OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
     graph->walk([&](tk::FusionOp group) {
-      codegen::KernelSignature signature{{{}, {}}, {{}}, {false, false}};
+      codegen::KernelSignature signature;
+      signature.inputs.resize(group->getNumOperands());
+      signature.constantInput.resize(group->getNumOperands());
+      signature.outputs.resize(1);
       const TargetDescription target = llvm::cantFail(TargetDescription::forCpu("x86-64-v4"));
       llvm::cantFail(codegen::emitKernel(group, signature, target, *module, "kernel"));
     });
-    hoist(*module);
     return module;
   }
 
   /// Whether the exponential is computed as often as something is stored.
   bool repeats(const std::string &x, const std::string &v) {
-    OwningOpRef<ModuleOp> module = kernelOf(x, v);
+    OwningOpRef<ModuleOp> module =
+        kernelOf("%x, %v = builtin.unrealized_conversion_cast to " + x + ", " + v +
+                 "\n%0 = tk.fusion(%x, %v) {\n^bb0(%a: " + x + ", %b: " + v + "):\n%e = tk.exp %b : (" + v +
+                 ") -> " + v + "\n%m = tk.mul %a, %e : (" + x + ", " + v + ") -> " + x +
+                 "\ntk.yield %m : " + x + "\n} : (" + x + ", " + v + ") -> " + x + "\n");
+    hoist(*module);
     const SmallVector<int> exponentials = depths<math::ExpOp>(*module),
                            stores = depths<LLVM::StoreOp>(*module);
     EXPECT_FALSE(exponentials.empty());
@@ -131,6 +135,27 @@ TEST_F(HoistInvariantsTest, AValueOfARowIsComputedOnceARow) {
 TEST_F(HoistInvariantsTest, AValueOfAColumnIsNot) {
   EXPECT_TRUE(repeats("tensor<512x768xf32>", "tensor<1x768xf32>"));
   EXPECT_TRUE(repeats("tensor<512x768xf32>", "tensor<512x768xf32>"));
+}
+
+TEST_F(HoistInvariantsTest, OnlyLoadsInRangeWhateverRunsAreMarked) {
+  // A loop over taps that all lie on padding never runs; what it would load lies in front of the buffer.
+  auto isMarked = [&](int64_t low, int64_t high) {
+    codegen::ScratchFunction scratch(&context, UnknownLoc::get(&context));
+    codegen::IndexSpace space;
+    codegen::ElementBuilder e(scratch.builder, scratch.builder.getUnknownLoc(), space, 16);
+    codegen::Buffer buffer{scratch.builder.create<LLVM::ZeroOp>(scratch.builder.getUnknownLoc(),
+                                                                LLVM::LLVMPointerType::get(&context)),
+                           DataType::Float32,
+                           {4}};
+    buffer.staysAsIs = true;
+    e.load(buffer, {space.uniform(e.indexConstant(0), low, high)});
+    bool marked = false;
+    scratch.module->walk([&](LLVM::LoadOp load) { marked |= load.getInvariant(); });
+    return marked;
+  };
+  EXPECT_TRUE(isMarked(0, 3));
+  EXPECT_FALSE(isMarked(-1, 3));
+  EXPECT_FALSE(isMarked(0, 4));
 }
 
 } // namespace
