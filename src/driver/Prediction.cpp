@@ -1,7 +1,9 @@
 //===- Prediction.cpp - what the cost model expects of a program ----------------------------===//
 #include "driver/Prediction.h"
+#include "analysis/PostDominatorTree.h"
 #include "analysis/Traffic.h"
 #include "analysis/WaveMembers.h"
+#include "codegen/anchors/Convolution.h"
 #include "fusion/WaveTime.h"
 #include "ir/Tk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +23,40 @@ static std::vector<fusion::CostModel::Members> stepsOf(mlir::func::FuncOp progra
   return steps;
 }
 
+/// Of a convolution as it is emitted: by minimal filtering where it is marked for it and `mayFilter`.
+static double leastOperations(mlir::Operation *conv, bool mayFilter, const TargetDescription &target) {
+  const auto plain = static_cast<double>(llvm::cast<tk::TrafficInterface>(conv).getFlops());
+  auto shape = codegen::ConvolutionPlan::describe(conv, codegen::Layout{.block = target.lanes()}, target);
+  if (!shape) {
+    llvm::consumeError(shape.takeError());
+    return plain;
+  }
+  if (!mayFilter)
+    shape->winograd = 0;
+  return 2 * codegen::multiplyAdds(*shape);
+}
+
+/// Operations that a step cannot do without: no taps on padding, and only the multiplications of minimal
+/// filtering, where the kernel goes that way. That does none that computes bands for another anchor, or its
+/// input.
+static double leastOperations(mlir::Operation *step, const TargetDescription &target) {
+  int64_t anchors = 0;
+  step->walk([&](mlir::Operation *op) {
+    anchors += op->getNumRegions() == 0 && analysis::kindOf(op) == FusionKind::Anchor;
+  });
+  double operations = 0;
+  step->walk([&](mlir::Operation *op) {
+    auto counted = llvm::dyn_cast<tk::TrafficInterface>(op);
+    if (!counted || op->getNumRegions() > 0)
+      return;
+    if (llvm::isa<tk::ConvOp, tk::ConvTransposeOp>(op))
+      operations += leastOperations(op, anchors == 1 && !op->getOperand(0).getDefiningOp(), target);
+    else
+      operations += static_cast<double>(std::max<int64_t>(counted.getFlops(), 0));
+  });
+  return operations;
+}
+
 std::vector<Prediction> predictSteps(mlir::ModuleOp module, const TargetDescription &target,
                                      int64_t threads) {
   std::vector<Prediction> predictions;
@@ -38,7 +74,7 @@ std::vector<Prediction> predictSteps(mlir::ModuleOp module, const TargetDescript
     prediction.calls = analysis::timesRun(step.front());
     prediction.cost = std::move(cost);
     prediction.boundSeconds =
-        std::max(static_cast<double>(prediction.cost.flops) / target.peakFlops, prediction.cost.memory);
+        std::max(leastOperations(step.front(), target) / target.peakFlops, prediction.cost.memory);
   }
   return predictions;
 }

@@ -10,8 +10,9 @@ struct Prediction {
   fusion::GroupCost cost; ///< of one call
   size_t wave = 0;        ///< number of its dispatch: steps that run at the same time share one
   int64_t calls = 1;      ///< in one run, as far as the trips of loops are known
-  double boundSeconds =
-      0; ///< of one call on one core: arithmetic at its peak, bytes at the bandwidths of their levels
+  /// Of one call on one core: arithmetic at its peak, bytes at the bandwidths of their levels. Convolutions
+  /// by minimal filtering count their own multiplications, all others those of taps that lie inside.
+  double boundSeconds = 0;
 };
 
 /// The steps of `module` in the order of its program. `threads`: 0 for one a core.

@@ -3,6 +3,7 @@
 #include "Options.h"
 #include "RankCorrelation.h"
 #include "WriteText.h"
+#include "analysis/TargetFile.h"
 #include "runtime/Model.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -210,6 +211,11 @@ static Status bench(const BenchOptions &options) {
     json["weight_bytes"] = program.weightBytes;
     json["bytes_moved"] = program.bytesMoved;
     json["flops"] = program.flops;
+    if (options.profile)
+      if (auto target = resolveTarget(options.model.targetCpu, options.model.targetDescription))
+        json["rates_from"] = target->source;
+      else
+        llvm::consumeError(target.takeError());
     for (const auto &[i, time] : llvm::enumerate(profile))
       json["profile"].push_back({{"kernel", time.kernel},
                                  {"kind", time.kind},
@@ -246,8 +252,11 @@ void addBench(CLI::App &app, int &exitStatus) {
   command->add_option("--runs", options->runs, "Timed runs (default: a second's worth, from 5 to 1000)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
-  command->add_flag("--profile", options->profile,
-                    "Show the time in each kernel, beside what the cost model predicts");
+  command->add_flag(
+      "--profile", options->profile,
+      "Show the time in each kernel, beside what the cost model predicts. GFLOP/s count the plain "
+      "sums of convolutions; bound% is against what arithmetic peak and bandwidths allow (run "
+      "`tokamak calibrate` first), with the multiplications that minimal filtering leaves");
   command
       ->add_option(
           "--trace", options->trace,
