@@ -239,7 +239,7 @@ CompiledKernel compileKernel(EmitFn emit, const ResultShape &result, const Targe
   return KernelCompiler(target).compile(emit, result, wantAssembly);
 }
 
-int64_t countInnerLoopSpills(llvm::StringRef assembly) {
+int64_t countInnerLoopSpills(llvm::StringRef assembly, bool storesOnly) {
   int64_t total = 0, inBlock = 0;
   bool hasMulAdds = false;
   llvm::StringRef label;
@@ -253,7 +253,8 @@ int64_t countInnerLoopSpills(llvm::StringRef assembly) {
       hasMulAdds = false;
     }
     bool isVector = line.contains("%ymm") || line.contains("%zmm");
-    bool isOnStack = line.contains("(%rsp"); // the frame pointer is omitted: rbp is a register as any other
+    // The frame pointer is omitted: rbp is a register as any other. What is stored is the last operand.
+    bool isOnStack = storesOnly ? line.trim().ends_with("(%rsp)") : line.contains("(%rsp");
     inBlock += isInstruction && isVector && isOnStack;
     hasMulAdds |= isInstruction && line.contains("vfmadd");
     // An innermost loop is a block that jumps to itself.

@@ -55,8 +55,8 @@ CompiledKernel compileKernel(EmitFn emit, const ResultShape &result, const Targe
                              bool wantAssembly = false);
 
 /// How many vector instructions of innermost loops with multiply-adds have an operand on the stack: spilled
-/// accumulators.
-int64_t countInnerLoopSpills(llvm::StringRef assembly);
+/// accumulators. `storesOnly`: not constants that a loop reads from there again and again.
+int64_t countInnerLoopSpills(llvm::StringRef assembly, bool storesOnly = false);
 
 /// Whether this machine runs code for the target.
 bool canRun(const TargetDescription &target);

@@ -3,6 +3,7 @@
 #include "ConvolutionCase.h"
 #include "codegen/anchors/LoopBuilder.h"
 #include "codegen/anchors/MatMul.h"
+#include "codegen/anchors/WinogradConvolution.h"
 #include <gtest/gtest.h>
 
 namespace tokamak::test {
@@ -27,7 +28,21 @@ protected:
     return countInnerLoopSpills(compileConvolution(*plan, result, target, true).assembly);
   }
 
-  /// The same as bands of rows, all columns, as another convolution asks for them.
+  /// By minimal filtering, with tiles of 2x2 and of 4x4. The transforms of the latter have more factors than
+  /// 16 registers hold beside what they compute: one of them is read in each round.
+  int64_t filtered(int64_t in, int64_t out, int64_t extent) {
+    ConvolutionShape shape = PaddedConvolution{in, out, extent, extent, 3, 1, 1, target.lanes()}.shape();
+    int64_t spills = 0;
+    for (int64_t outputs : {2, 4}) {
+      auto plan = llvm::cantFail(codegen::createWinogradConvolution(shape, outputs, target));
+      spills +=
+          countInnerLoopSpills(compileConvolution(*plan, resultShape(shape, true), target, true).assembly,
+                               /*storesOnly=*/!target.hasMaskRegisters);
+    }
+    return spills;
+  }
+
+  /// Bands of rows, all columns, as another convolution asks for them.
   int64_t bands(int64_t in, int64_t out, int64_t extent, int64_t kernel, int64_t stride = 1,
                 int64_t group = 1) {
     const PaddedConvolution padded{in, out, extent, extent, kernel, stride, group, target.lanes()};
@@ -108,6 +123,15 @@ TEST_P(SpillTest, Bands) {
   EXPECT_EQ(bands(64, 64, 28, 3), 0);
   EXPECT_EQ(bands(96, 96, 112, 3, 2, 96), 0);
   EXPECT_EQ(bands(96, 96, 14, 5, 1, 96), 0);
+}
+
+TEST_P(SpillTest, FilteredConvolutions) {
+  EXPECT_EQ(filtered(64, 64, 56), 0);
+  EXPECT_EQ(filtered(128, 128, 28), 0);
+  EXPECT_EQ(filtered(256, 256, 14), 0);
+  EXPECT_EQ(filtered(512, 512, 7), 0);
+  EXPECT_EQ(filtered(32, 16, 40), 0);
+  EXPECT_EQ(filtered(96, 208, 17), 0);
 }
 
 TEST_P(SpillTest, TransposedConvolutions) {
