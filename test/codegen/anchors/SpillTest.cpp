@@ -147,6 +147,15 @@ TEST_P(SpillTest, Products) {
   EXPECT_EQ(product(197, 197, 64, false, false), 0);
 }
 
+TEST(CountInnerLoopSpills, SeesThemInInnermostLoopsWithMultiplyAdds) {
+  const std::string body = "\tvmovups\t80(%rsp), %ymm2\n\tvmovups\t%ymm3, 16(%rsp)\n"
+                           "\tvfmadd231ps\t48(%rsp), %ymm2, %ymm4\n";
+  const std::string loop = ".LBB0_2:\n" + body + "\tjne\t.LBB0_2\n";
+  EXPECT_EQ(countInnerLoopSpills("kernel:\n.LBB0_1:\n" + body + loop + body + "\tjne\t.LBB0_1\n"), 3);
+  EXPECT_EQ(countInnerLoopSpills(loop, /*storesOnly=*/true), 1);
+  EXPECT_EQ(countInnerLoopSpills(".LBB0_1:\n\tvmovups\t%ymm3, 16(%rsp)\n\tjne\t.LBB0_1\n"), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, SpillTest, testing::Values("x86-64-v4", "x86-64-v3"),
                          [](const testing::TestParamInfo<const char *> &info) {
                            return std::string(info.param).substr(7);

@@ -41,10 +41,8 @@ protected:
       return "no multiply-adds";
     llvm::SmallVector<llvm::StringRef> functions;
     llvm::StringRef(assembly).split(functions, "\t.globl\t");
-    // Transforms on 16 registers read a factor in each round, see SpillTest.
-    const bool storesOnly = filtered > 0 && !target.hasMaskRegisters;
     for (llvm::StringRef function : functions)
-      if (int64_t count = countInnerLoopSpills(function, storesOnly))
+      if (int64_t count = countInnerLoopSpills(function))
         found += function.take_until([](char c) { return c == '\n' || c == '\t'; }).str() + ": " +
                  std::to_string(count) + "\n";
     return found;
