@@ -112,6 +112,7 @@ void addAll(Suite suite) {
   suite.convolution("dense3x3/512-512@7", {512, 512, 7, 7, 3});
   suite.convolution("dense3x3/32-32@160", {32, 32, 160, 160, 3});
   suite.convolution("dense3x3/96-208@14", {96, 208, 14, 14, 3});
+  suite.convolution("dense3x3/48-8@28", {48, 8, 28, 28, 3});
   suite.convolution("dense3x3/192-384@17", {192, 384, 17, 17, 3});
   suite.convolution("strided/1x1:256-512@56", {256, 512, 56, 56, 1, 2});
   suite.convolution("strided/3x3:128-128@56", {128, 128, 56, 56, 3, 2});

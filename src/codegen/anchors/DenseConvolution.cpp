@@ -202,8 +202,11 @@ Values TileEmitter::emitChannels(Value input, Value weight, ValueRange accumulat
   // Tiles of few accumulators write out several channels: short loop bodies lose more to mispredicted exits.
   // Where the accumulators leave no room for the operands of two channels, that would spill.
   int64_t mulAdds = static_cast<int64_t>(active.rows.size() * active.columns.size()) * vectors, unroll = 1;
-  bool hasRoom =
-      static_cast<int64_t>(accumulators.size()) + 2 * (vectors + 1) <= plan.target.vectorRegisters - 2;
+  // A broadcast with one reader takes its sum, where it is no operand of the multiply-add: accumulators then
+  // go round.
+  const bool goRound = vectors == 1 && !plan.target.hasMaskRegisters;
+  const auto sums = static_cast<int64_t>(accumulators.size());
+  bool hasRoom = (goRound ? 2 * sums : sums) + 2 * (vectors + 1) <= plan.target.vectorRegisters - 2;
   while (hasRoom && mulAdds * unroll < kMulAddsPerIteration && plan.channelBlock % (4 * unroll) == 0)
     unroll *= 2;
   auto loopOver = [&](Value low, Value high, int64_t step, ValueRange initial) {

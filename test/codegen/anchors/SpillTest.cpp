@@ -96,6 +96,15 @@ TEST_P(SpillTest, Convolutions) {
   EXPECT_EQ(convolution(64, 64, 17, 3), 0);
 }
 
+// One vector of channels: no broadcast of the input has a second reader.
+TEST_P(SpillTest, ConvolutionsOfFewChannels) {
+  for (int64_t extent : {8, 16, 20, 28, 32}) {
+    EXPECT_EQ(convolution(48, 8, extent, 3), 0) << extent;
+    EXPECT_EQ(bands(48, 8, extent, 3), 0) << extent;
+    EXPECT_EQ(convolution(48, 8, extent, 1), 0) << extent;
+  }
+}
+
 TEST_P(SpillTest, Images) {
   EXPECT_EQ(convolution(3, 64, 224, 7, 2, 1, false), 0);
   EXPECT_EQ(convolution(3, 32, 224, 3, 2, 1, false), 0);
