@@ -51,6 +51,7 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
   // Algebra, which the published baseline does not have: first what makes more of it visible, ...
   if (options.fusion == FusionMode::Full) {
     add(createInlineCompositesPass(state));
+    add(createTransposedToPointwisePass(state));
     add(createSimplifySlicesPass(state));
     add(createSinkReshapesPass(state));
     add(createSinkTransposesPass(state));

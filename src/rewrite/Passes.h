@@ -20,6 +20,7 @@ std::unique_ptr<mlir::Pass> createApplyRulesPass();
 std::unique_ptr<mlir::Pass> createFoldBatchNormPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createDecomposeBatchNormPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createInlineCompositesPass(PassStatePtr state = nullptr);
+std::unique_ptr<mlir::Pass> createTransposedToPointwisePass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSimplifySlicesPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSinkReshapesPass(PassStatePtr state = nullptr);
 std::unique_ptr<mlir::Pass> createSinkTransposesPass(PassStatePtr state = nullptr);

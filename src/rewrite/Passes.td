@@ -42,6 +42,9 @@ def DecomposeBatchNorm : Tk_Pass<"decompose-batch-norm", "DecomposeBatchNorm"> {
 def InlineComposites : Tk_Pass<"inline-composites", "InlineComposites"> {
   let summary = "Replaces composites by their operators where those share a kernel either way.";
 }
+def TransposedToPointwise : Tk_Pass<"transposed-to-pointwise", "TransposedToPointwise"> {
+  let summary = "Turns transposed convolutions of few channels whose taps do not overlap into 1x1 convolutions.";
+}
 def SimplifySlices : Tk_Pass<"simplify-slices", "SimplifySlices"> {
   let summary = "Joins slices and concatenations, and removes what they undo of each other.";
 }
