@@ -134,6 +134,17 @@ private:
     return alike->second.refusal;
   }
 
+  /// Whether a convolution by minimal filtering would compute its input. Plain sums take several times as
+  /// long, which what is saved hardly makes up for, and expressions that gather are modelled too dear to
+  /// tell.
+  static bool losesFiltering(llvm::ArrayRef<Operation *> slice, llvm::ArrayRef<Operation *> reader) {
+    return llvm::any_of(reader, [&](Operation *op) {
+      auto convolution = dyn_cast<tk::ConvOp>(op);
+      return convolution && convolution.getWinograd() &&
+             llvm::is_contained(slice, convolution.getInput().getDefiningOp());
+    });
+  }
+
   /// Why there can be no kernel of the reader with the slice inside; what it would take otherwise.
   Refusal judgeReader(llvm::ArrayRef<Operation *> slice, Reader &reader) {
     if (!groups.isGroup(reader.node))
@@ -150,6 +161,8 @@ private:
     std::string why;
     if (!fusion::canEmit(both, &why))
       return {Reason::CannotEmit, why};
+    if (losesFiltering(slice, members))
+      return {Reason::AnchorInput, "it goes by minimal filtering, which reads its input in memory"};
     llvm::SmallPtrSet<Operation *, 16> internal(slice.begin(), slice.end());
     Candidate candidate(both, &internal);
     const Known &before = known(reader.node), after = price(candidate);

@@ -109,7 +109,20 @@ static LogicalResult scaleResult(tk::MulOp op, PatternRewriter &rewriter) {
   return replaceByScaled(op, *linear, *scale, nullptr, rewriter);
 }
 
-/// (product + b) * s, s > 0: a matrix product keeps its bias in an addition behind it.
+static bool hasNegativeZero(const PerChannel &values) {
+  return llvm::any_of(values, rewrite::isNegativeZero);
+}
+
+/// Whether nothing but a shift by constants reads `value`, behind which no zero keeps its sign.
+static bool isShifted(Value value, int64_t axis) {
+  auto addition = value.hasOneUse() ? dyn_cast<tk::AddOp>(*value.user_begin()) : nullptr;
+  std::optional<ConstantOperand> terms = constantOperand(addition);
+  std::optional<PerChannel> shift = terms ? shiftsOf(*terms, axis) : std::nullopt;
+  return shift && !hasNegativeZero(*shift);
+}
+
+/// (product + b) * s, s > 0 or with a shift behind it: a matrix product keeps its bias in an addition behind
+/// it.
 static LogicalResult scaleBiasedResult(tk::MulOp op, PatternRewriter &rewriter) {
   std::optional<ConstantOperand> parts = constantOperand(op);
   auto addition = parts && parts->x.hasOneUse() ? parts->x.getDefiningOp<tk::AddOp>() : nullptr;
@@ -119,15 +132,14 @@ static LogicalResult scaleBiasedResult(tk::MulOp op, PatternRewriter &rewriter) 
     return failure();
   std::optional<PerChannel> scale = channelsOf(*parts, linear->resultAxis);
   std::optional<PerChannel> bias = shiftsOf(*terms, linear->resultAxis);
-  if (!scale || !bias || !llvm::all_of(*scale, [](double s) { return s > 0; }))
+  if (!scale || !bias)
+    return failure();
+  const bool isPositive = llvm::all_of(*scale, [](double s) { return s > 0; });
+  if (!isPositive && !isShifted(op.getResult(), linear->resultAxis))
     return failure();
   for (auto [b, s] : llvm::zip_equal(*bias, *scale))
     b *= s;
   return replaceByScaled(op, *linear, *scale, &*bias, rewriter);
-}
-
-static bool hasNegativeZero(const PerChannel &values) {
-  return llvm::any_of(values, rewrite::isNegativeZero);
 }
 
 /// linear + t, or linear * s + t.

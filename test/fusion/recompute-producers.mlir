@@ -178,3 +178,16 @@ func.func @anchor(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> (tensor<64xf3
   %c = tk.reduce %a {kind = #tk.reduce_kind<max>, axes = array<i64: 0>, keep_dims = false} : (tensor<64x64xf32>) -> tensor<64xf32>
   return %b, %c : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// Not where the convolution goes by minimal filtering, which reads its input in memory.
+// CHECK-LABEL: func.func @filtered
+// CHECK: tk.fusion "mul"(%arg0, %arg1
+// CHECK: tk.fusion "conv"
+func.func @filtered(%x: tensor<1x32x28x28xf32>, %s: tensor<1x32x1x1xf32>) -> tensor<1x16x28x28xf32> {
+  %w = tk.constant dense<0.5> : tensor<16x32x3x3xf32>
+  %m = tk.mul %x, %s : (tensor<1x32x28x28xf32>, tensor<1x32x1x1xf32>) -> tensor<1x32x28x28xf32>
+  %c = tk.conv %m, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64, winograd = 4 : i64} : (tensor<1x32x28x28xf32>, tensor<16x32x3x3xf32>) -> tensor<1x16x28x28xf32>
+  return %c : tensor<1x16x28x28xf32>
+}

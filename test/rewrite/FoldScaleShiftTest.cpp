@@ -272,3 +272,27 @@ TEST_F(FoldScaleShiftTest, BatchNormsAroundAProduct) {
   expectEqualOnIntegers();
   expectClose(1e-5);
 }
+
+// A bias between a matrix product and its norm, whose factors have either sign.
+TEST_F(FoldScaleShiftTest, ScaleOfABiasedProduct) {
+  auto program = [](const std::string &behind) {
+    return "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x4xf32> {\n" +
+           constant("w", {3, 4}, {1, -2, 3, 0, 2, -1, 4, 1, -3, 2, 1, 5}) +
+           constant("b", {4}, {1, 2, -3, 4}) + constant("s", {4}, {2, -1, 4, -2}) +
+           constant("t", {4}, {3, 1, -2, 5}) +
+           "%p = tk.matmul %x, %w : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>\n"
+           "%a = tk.add %p, %b : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>\n"
+           "%m = tk.mul %a, %s : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>\n" +
+           behind + "return %y : tensor<2x4xf32>\n}";
+  };
+  rewrite(program("%y = tk.add %m, %t : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>\n"),
+          {createFoldScaleShiftPass});
+  EXPECT_EQ(count("mul"), 0);
+  EXPECT_EQ(count("add"), 1);
+  expectEqualOnIntegers();
+  expectClose(1e-5);
+  expectSameOnSpecialValues(Largest::LeftOut);
+  // Without a shift behind it, a zero would change its sign.
+  rewrite(program("%y = tk.abs %m : (tensor<2x4xf32>) -> tensor<2x4xf32>\n"), {createFoldScaleShiftPass});
+  EXPECT_EQ(count("mul"), 1);
+}
