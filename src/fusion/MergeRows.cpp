@@ -31,6 +31,21 @@ bool runsByRows(Operation *op) {
   return fusion::reducesRows(op) || analysis::kindOf(op) <= FusionKind::Broadcast || isa<tk::ReshapeOp>(op);
 }
 
+/// Elements of what `op`, or an operator in it, reduces line by line: neighbours in memory belong to
+/// different sums. Zero: it does not.
+int64_t linesReduced(Operation *op) {
+  int64_t elements = 0;
+  op->walk([&](tk::ReduceOp reduce) {
+    auto type = tk::tensorType(reduce.getInput());
+    int64_t last = type.getRank() - 1;
+    while (last > 0 && type.getDimSize(last) == 1)
+      --last;
+    if (!reduce.getAxes().empty() && !llvm::is_contained(reduce.getAxes(), last))
+      elements = std::max(elements, type.getNumElements());
+  });
+  return elements;
+}
+
 /// The groups of one block while they merge.
 class RowMerger {
 public:
@@ -40,14 +55,43 @@ public:
   void run() {
     // Producers first: a merged group takes the place of its last member, and is tried with its new
     // neighbours when its turn comes.
+    llvm::SmallVector<GroupGraph::Node> postponed;
     for (GroupGraph::Node node : groups.nodes())
-      if (groups.isCurrent(node) && groups.isGroup(node) && runByRows(node))
-        for (GroupGraph::Node consumer : groups.consumersOf(node))
-          if (groups.isGroup(consumer) && runByRows(consumer) && tryMerge(node, consumer))
-            break;
+      forConsumers(node, [&](GroupGraph::Node consumer) {
+        if (!leavesSums(node, consumer))
+          return tryMerge(node, consumer);
+        postponed.push_back(node);
+        return false;
+      });
+    // By now the consumer may be part of a norm.
+    for (GroupGraph::Node node : postponed)
+      forConsumers(node, [&](GroupGraph::Node consumer) { return tryMerge(node, consumer); });
   }
 
 private:
+  /// Until `merge` has merged the node into one.
+  void forConsumers(GroupGraph::Node node, llvm::function_ref<bool(GroupGraph::Node)> merge) {
+    if (groups.isCurrent(node) && groups.isGroup(node) && runByRows(node))
+      for (GroupGraph::Node consumer : groups.consumersOf(node))
+        if (groups.isGroup(consumer) && runByRows(consumer) && merge(consumer))
+          break;
+  }
+
+  /// Whether `from` reduces lines and elementwise work alone reads nothing of it but sums. One kernel of both
+  /// would read the lines twice as two do, but by columns, which the hardware does not fetch ahead.
+  bool leavesSums(GroupGraph::Node from, GroupGraph::Node to) const {
+    if (llvm::any_of(groups.membersOf(to), fusion::reducesRows))
+      return false;
+    int64_t lines = 0, passed = 0;
+    for (Operation *op : groups.membersOf(from))
+      lines = std::max(lines, linesReduced(op));
+    for (Operation *op : groups.membersOf(to))
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); producer && groups.nodeOf(producer) == from)
+          passed = std::max(passed, tk::tensorType(operand).getNumElements());
+    return passed < lines;
+  }
+
   /// Reshapes alone are views, which need no kernel.
   bool runByRows(GroupGraph::Node node) const {
     auto members = groups.membersOf(node);
@@ -75,6 +119,8 @@ private:
     if (llvm::none_of(groups.membersOf(from), fusion::reducesRows) &&
         llvm::none_of(groups.membersOf(to), fusion::reducesRows))
       return {Reason::KindOfSink, ""}; // elementwise work alone is the business of others
+    if (leavesSums(from, to))
+      return {Reason::NoGain, "the lines that are reduced would be read twice as well"};
     size_t size = groups.membersOf(from).size() + groups.membersOf(to).size();
     if (size > mostOperators)
       return {Reason::TooManyOperators,
@@ -82,30 +128,42 @@ private:
     if (fusion::Refusal refusal = fusion::refusePath(groups, from, to))
       return refusal;
     codegen::RowEstimate together = estimate(groups.membersOfBoth(from, to));
-    int64_t wanted = std::min({rowsOf(from), rowsOf(to), enoughRows}), scratchLimit = target.l2Bytes / 4;
+    const codegen::RowEstimate producers = estimateOf(from), consumers = estimateOf(to);
+    int64_t wanted = std::min({producers.rows, consumers.rows, enoughRows}),
+            scratchLimit = target.l2Bytes / 4;
     std::string rows = std::to_string(together.rows) + " rows";
     std::string scratch = std::to_string(together.scratchBytes) + " bytes of scratch";
     if (together.rows < wanted)
       return {Reason::TooFewRows, rows + ", at least " + std::to_string(wanted) + " wanted"};
     if (together.scratchBytes > scratchLimit)
       return {Reason::TooMuchScratch, scratch + ", the limit is " + std::to_string(scratchLimit)};
+    if (together.rereadsMemory && !producers.rereadsMemory && !consumers.rereadsMemory)
+      return {Reason::TooMuchScratch, "columns so long that they leave the cache before they are read again"};
     if (fusion::Refusal refusal = fusion::refuseRepeats(model, groups.membersOf(from), groups.membersOf(to)))
       return refusal;
     detail = rows + ", " + scratch;
     if (!state.fuel.take("merge-rows", groups.membersOf(to).back()->getLoc()))
       return {Reason::OutOfFuel, ""};
-    knownRows[to] = together.rows;
+    known[to] = together;
     return {};
   }
 
   codegen::RowEstimate estimate(llvm::ArrayRef<Operation *> members) {
     return codegen::estimateRows(fusion::Candidate(members).group(), target);
   }
-  int64_t rowsOf(GroupGraph::Node node) {
-    auto [known, isNew] = knownRows.try_emplace(node, 0);
+  /// Little work next to much needs no rows of its own for threads.
+  static int64_t rowsWanted(const codegen::RowEstimate &a, const codegen::RowEstimate &b) {
+    int64_t wanted = enoughRows;
+    for (const codegen::RowEstimate *one : {&a, &b})
+      if (one->isWorthSharing || a.isWorthSharing == b.isWorthSharing)
+        wanted = std::min(wanted, one->rows);
+    return wanted;
+  }
+  codegen::RowEstimate estimateOf(GroupGraph::Node node) {
+    auto [entry, isNew] = known.try_emplace(node);
     if (isNew)
-      known->second = estimate(groups.membersOf(node)).rows;
-    return known->second;
+      entry->second = estimate(groups.membersOf(node));
+    return entry->second;
   }
 
   /// Rows beyond which more parallelism is of no use.
@@ -119,7 +177,7 @@ private:
   const TargetDescription &target;
   PassState &state;
   fusion::MergeLog log;
-  llvm::DenseMap<GroupGraph::Node, int64_t> knownRows;
+  llvm::DenseMap<GroupGraph::Node, codegen::RowEstimate> known;
 };
 
 struct MergeRows : tokamak::impl::MergeRowsBase<MergeRows> {

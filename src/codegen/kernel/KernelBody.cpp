@@ -92,4 +92,15 @@ SmallVector<Operation *> KernelBody::heavyOperators() {
   return result;
 }
 
+bool KernelBody::isWorthSharing() {
+  constexpr int64_t enoughOperations = 100'000; // some 20 microseconds
+  int64_t operations = 0;
+  for (Operation &op : block().without_terminator())
+    if (auto traffic = dyn_cast<tk::TrafficInterface>(op))
+      operations += traffic.getFlops();
+  for (Value result : results())
+    operations += tk::tensorType(result).getNumElements();
+  return operations >= enoughOperations;
+}
+
 } // namespace tokamak::codegen

@@ -26,6 +26,8 @@ public:
 
   /// Operators with loops of their own: reductions and anchors, in order.
   llvm::SmallVector<mlir::Operation *> heavyOperators();
+  /// Whether it is so much work that threads share it; else waking one costs more than it brings.
+  bool isWorthSharing();
 
 private:
   mlir::Block *makeFunction(mlir::Location loc, mlir::TypeRange arguments);

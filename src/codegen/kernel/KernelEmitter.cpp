@@ -12,19 +12,6 @@ using namespace mlir;
 
 namespace {
 
-/// Operations below which waking another thread costs more than it brings (some 20 microseconds of work).
-constexpr int64_t parallelThreshold = 100'000;
-
-int64_t workOf(KernelBody &body) {
-  int64_t work = 0;
-  for (Operation &op : body.block().without_terminator())
-    if (auto traffic = dyn_cast<tk::TrafficInterface>(op))
-      work += traffic.getFlops();
-  for (Value result : body.results())
-    work += tk::tensorType(result).getNumElements();
-  return work;
-}
-
 /// Places, in a walk through `group`, of the operators in whose name the kernel stores to `fault`.
 std::vector<size_t> reportingOperators(tk::FusionOp group, Value fault) {
   llvm::DenseSet<Location> locations;
@@ -108,7 +95,7 @@ llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignatu
   result.kind = strategy->kind;
   result.tasks = strategy->tasks;
   result.scratchBytes = strategy->scratchBytes;
-  result.parallel = strategy->tasks > 1 && workOf(body) >= parallelThreshold;
+  result.parallel = strategy->tasks > 1 && body.isWorthSharing();
   result.constants.assign(body.constants().begin(), body.constants().end());
   result.packing = std::move(strategy->packing);
   result.packing.resize(body.arguments().size());

@@ -1,6 +1,7 @@
 //===- PointwiseKernel.cpp - groups whose result elements are computed on their own --------------------===//
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
+#include "codegen/kernel/RowPlan.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -207,12 +208,20 @@ bool reducesAcrossMemory(KernelBody &body, const KernelMemory &memory, ArrayRef<
   return false;
 }
 
+/// True if reductions combine lines of memory: rows do that for many neighbours at once.
+bool combinesLines(KernelBody &body, const KernelMemory &memory, const TargetDescription &target,
+                   ArrayRef<Operation *> heavy) {
+  return !heavy.empty() && llvm::all_of(heavy, llvm::IsaPred<tk::ReduceOp>) &&
+         planRows(body, memory, target).vectorsAtOnce > 1;
+}
+
 } // namespace
 
 std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const KernelMemory &memory,
                                                   const TargetDescription &target) {
   auto heavy = body.heavyOperators();
-  if (!reductionsStayInPlace(body, heavy) || reducesAcrossMemory(body, memory, heavy))
+  if (!reductionsStayInPlace(body, heavy) || reducesAcrossMemory(body, memory, heavy) ||
+      combinesLines(body, memory, target, heavy))
     return std::nullopt;
   KernelStrategy strategy;
   strategy.kind = heavy.empty() ? "pointwise" : "reduction";

@@ -13,7 +13,11 @@ RowEstimate estimateRows(tk::FusionOp group, const TargetDescription &target) {
     memory.addOutput(result, type, Layout());
   RowPlan plan = planRows(body, memory, target);
   return {plan.isTransposed ? plan.rows() : plan.tasks(target.lanes()),
-          plan.isTransposed ? target.lanes() : 1, plan.scratchBytes};
+          plan.isTransposed ? target.lanes() : 1,
+          plan.vectorsAtOnce,
+          plan.rereadsMemory,
+          body.isWorthSharing(),
+          plan.scratchBytes};
 }
 
 } // namespace tokamak::codegen

@@ -52,12 +52,10 @@ public:
     auto indices = delinearize(space, space.uniform(task, 0, tasks - 1), extents);
     if (plan.laneClass)
       e.setLanes(k.lanes());
-    for (auto [id, index, extent] : llvm::zip(plan.outer, indices, extents)) {
-      Index at = space.uniform(e.materialize(index), 0, extent - 1);
-      if (plan.laneClass == id)
-        at = laneRow(at, plan.classes->extent(id));
-      rows.push_back(at);
-    }
+    for (auto [id, index, extent] : llvm::zip(plan.outer, indices, extents))
+      rows.push_back(space.uniform(e.materialize(index), 0, extent - 1));
+    if (plan.laneClass)
+      bindColumns();
   }
 
   void run() {
@@ -112,15 +110,39 @@ private:
     }
   }
 
-  /// Index block * lanes + lane along the lane class; lanes beyond its extent go under the mask.
-  Index laneRow(const Index &block, int64_t extent) {
-    Index at = space.add(space.scale(block, k.lanes()), e.laneIndex());
-    if (extent % k.lanes() != 0) {
+  /// Which elements along the lane class are the task's. Of one vector, those beyond the extent go under a
+  /// mask.
+  void bindColumns() {
+    laneAxis = static_cast<size_t>(llvm::find(plan.outer, *plan.laneClass) - plan.outer.begin());
+    columns.extents = {plan.classes->extent(*plan.laneClass)};
+    columns.lanes = k.lanes();
+    const Index from = space.scale(rows[laneAxis], plan.vectorsAtOnce);
+    firstColumn = space.scale(from, k.lanes());
+    if (plan.vectorsAtOnce > 1) {
+      firstVector = e.materialize(from);
+      lastVector = e.materialize(space.add(from, Index(plan.vectorsAtOnce)));
+      if (columns.vectors() % plan.vectorsAtOnce != 0)
+        lastVector = k.builder.create<arith::MinSIOp>(k.loc, lastVector, e.indexConstant(columns.vectors()));
+      return;
+    }
+    rows[laneAxis] = space.add(firstColumn, e.laneIndex());
+    if (columns.innerExtent() % k.lanes() != 0) {
       auto type = VectorType::get({k.lanes()}, k.builder.getI1Type());
-      Value remaining = e.materialize(space.sub(Index(extent), space.scale(block, k.lanes())));
+      Value remaining = e.materialize(space.sub(Index(columns.innerExtent()), firstColumn));
       e.setMask(k.builder.create<vector::CreateMaskOp>(k.loc, type, remaining));
     }
-    return at;
+  }
+
+  /// Calls `body` for each of the vectors that the task works on side by side, in a loop where they are
+  /// several.
+  void forVectors(llvm::function_ref<void()> body) {
+    if (plan.vectorsAtOnce == 1)
+      return body();
+    emitVectors(e, columns, {}, firstVector, lastVector, [&](ArrayRef<Index> column, ValueRange) {
+      rows[laneAxis] = column.front();
+      body();
+      return SmallVector<Value>();
+    });
   }
 
   Buffer scratch(const KeptValue &kept) {
@@ -134,13 +156,15 @@ private:
     auto axes = plan.innerAxes(kept.value);
     auto extents = plan.innerExtents(kept.value);
     bool laned = plan.lanesAreRows();
-    int64_t lanes = k.lanes();
-    buffer.position = [axes, extents, laned, lanes](IndexSpace &indices, ArrayRef<Index> index) {
+    buffer.position = [this, axes, extents, laned](IndexSpace &indices, ArrayRef<Index> index) {
       SmallVector<Index> inner;
       for (size_t axis : axes)
         inner.push_back(index[axis]);
       Index position = linearize(indices, inner, extents);
-      return laned ? indices.add(indices.scale(position, lanes), indices.lane(lanes)) : position;
+      if (!laned)
+        return position;
+      Index lane = plan.laneClass ? indices.sub(rows[laneAxis], firstColumn) : indices.lane(k.lanes());
+      return indices.add(indices.scale(position, plan.vectorsAtOnce * k.lanes()), lane);
     };
     return buffer;
   }
@@ -158,7 +182,7 @@ private:
     for (int64_t n : nest.extents)
       elements *= n;
     bool storesAll = isKept && plan.lanesAreRows();
-    auto body = [&](ArrayRef<Index> inner, ValueRange) {
+    auto storeElement = [&](ArrayRef<Index> inner) {
       auto index = rowIndex(value, inner.drop_front());
       Value element = e.element(value, index), mask = e.mask();
       // Scratch has room for whole vectors, and what a masked store leaves has to reach the cache before it
@@ -167,6 +191,9 @@ private:
         e.setMask(nullptr);
       e.store(element, memory, index);
       e.setMask(mask);
+    };
+    auto body = [&](ArrayRef<Index> inner, ValueRange) {
+      forVectors([&] { storeElement(inner); });
       return SmallVector<Value>();
     };
     if (plan.lanesAreRows()) {
@@ -258,6 +285,48 @@ private:
     });
   }
 
+  /// Loops over the reduced axes but the last, whose elements `add(first, count, sums)` takes several at
+  /// once.
+  using AddElements = llvm::function_ref<SmallVector<Value>(const Index &, int64_t, ValueRange)>;
+  SmallVector<Value> forReduced(ArrayRef<int64_t> extents, int64_t width, SmallVector<Index> &reduced,
+                                ValueRange carried, AddElements add) {
+    const int64_t extent = extents[reduced.size()];
+    if (reduced.size() + 1 < extents.size())
+      return e.loop(extent, carried, [&](const Index &i, ValueRange inner) {
+        reduced.push_back(i);
+        auto sums = forReduced(extents, width, reduced, inner, add);
+        reduced.pop_back();
+        return sums;
+      });
+    SmallVector<Value> sums(carried);
+    if (int64_t whole = extent / width)
+      sums = e.loop(whole, sums, [&](const Index &i, ValueRange inner) {
+        return add(space.scale(i, width), width, inner);
+      });
+    ElementBuilder::Scope scope(e);
+    int64_t rest = extent % width;
+    return rest ? add(Index(extent - rest), rest, sums) : sums;
+  }
+
+  /// Two by two.
+  Value combineAll(tk::ReduceOp reduce, SmallVector<Value> values) {
+    while (values.size() > 1) {
+      size_t half = (values.size() + 1) / 2;
+      for (size_t i = 0; half + i < values.size(); ++i)
+        values[i] = combine(e, reduce.getKind(), elementOf(reduce.getInput()), values[i], values[half + i]);
+      values.truncate(half);
+    }
+    return values.front();
+  }
+
+  /// To scratch, which has room for whole vectors.
+  void storeWhole(Value value, const Buffer &memory, ArrayRef<Index> index) {
+    Value mask = e.mask();
+    e.setMask(nullptr);
+    e.store(value, memory, index);
+    e.setMask(mask);
+  }
+
   /// Lanes are rows: several elements of the last reduced axis at once, each added to a sum of its own.
   void emitChains(tk::ReduceOp reduce, const Buffer &memory) {
     DataType type = elementOf(reduce.getInput());
@@ -265,55 +334,95 @@ private:
     const int64_t width = std::clamp<int64_t>(extents.back(), 1, chains);
     forElements(reduce.getResult(), [&](ArrayRef<Index> index) {
       SmallVector<Index> reduced;
-      auto add = [&](const Index &first, int64_t count, ValueRange before) {
-        SmallVector<Value> sums(before);
-        for (int64_t i = 0; i < count; ++i) {
-          reduced.push_back(space.add(first, Index(i)));
-          Value element = e.element(reduce.getInput(), sourceOf(reduce, index, reduced));
-          auto &sum = sums[static_cast<size_t>(i)];
-          sum = combine(e, reduce.getKind(), type, sum, element);
-          reduced.pop_back();
-        }
-        return sums;
-      };
-      std::function<SmallVector<Value>(ValueRange)> level = [&](ValueRange carried) -> SmallVector<Value> {
-        const int64_t extent = extents[reduced.size()];
-        if (reduced.size() + 1 < extents.size())
-          return e.loop(extent, carried, [&](const Index &i, ValueRange inner) {
-            reduced.push_back(i);
-            auto sums = level(inner);
-            reduced.pop_back();
+      SmallVector<Value> none(static_cast<size_t>(width), identity(e, reduce.getKind(), type));
+      auto sums = forReduced(
+          extents, width, reduced, none, [&](const Index &first, int64_t count, ValueRange before) {
+            SmallVector<Value> sums(before);
+            for (int64_t i = 0; i < count; ++i) {
+              reduced.push_back(space.add(first, Index(i)));
+              Value element = e.element(reduce.getInput(), sourceOf(reduce, index, reduced));
+              auto &sum = sums[static_cast<size_t>(i)];
+              sum = combine(e, reduce.getKind(), type, sum, element);
+              reduced.pop_back();
+            }
             return sums;
           });
-        SmallVector<Value> sums(carried);
-        if (int64_t whole = extent / width)
-          sums = e.loop(whole, sums, [&](const Index &i, ValueRange inner) {
-            return add(space.scale(i, width), width, inner);
-          });
-        ElementBuilder::Scope scope(e);
-        int64_t rest = extent % width;
-        return add(Index(extent - rest), rest, sums);
-      };
-      auto sums = level(SmallVector<Value>(static_cast<size_t>(width), identity(e, reduce.getKind(), type)));
-      while (sums.size() > 1) {
-        size_t half = (sums.size() + 1) / 2;
-        for (size_t i = 0; half + i < sums.size(); ++i)
-          sums[i] = combine(e, reduce.getKind(), type, sums[i], sums[half + i]);
-        sums.truncate(half);
-      }
-      Value mask = e.mask();
-      e.setMask(nullptr);
-      e.store(e.round(sums[0], type), memory, index);
-      e.setMask(mask);
+      storeWhole(e.round(combineAll(reduce, sums), type), memory, index);
     });
+  }
+
+  /// Vectors side by side, too many for registers: their sums are in scratch. Several lines at once, so that
+  /// these are loaded and stored less often. `forSums(body)` calls `body` with the index of each vector of
+  /// them.
+  using SumBody = llvm::function_ref<void(ArrayRef<Index>)>;
+  void emitLineByLine(tk::ReduceOp reduce, const Buffer &memory, llvm::function_ref<void(SumBody)> forSums) {
+    DataType type = elementOf(reduce.getInput());
+    SmallVector<int64_t> extents = reducedExtents(reduce);
+    const int64_t width = std::clamp<int64_t>(extents.back(), 1, chains);
+    forSums([&](ArrayRef<Index> at) { storeWhole(identity(e, reduce.getKind(), type), memory, at); });
+    SmallVector<Index> reduced;
+    forReduced(extents, width, reduced, {}, [&](const Index &first, int64_t count, ValueRange) {
+      forSums([&](ArrayRef<Index> at) {
+        SmallVector<Value> elements;
+        for (int64_t i = 0; i < count; ++i) {
+          reduced.push_back(space.add(first, Index(i)));
+          elements.push_back(e.element(reduce.getInput(), sourceOf(reduce, at, reduced)));
+          reduced.pop_back();
+        }
+        Value sum = combineAll(reduce, elements);
+        storeWhole(combine(e, reduce.getKind(), type, e.load(memory, at), sum), memory, at);
+      });
+      return SmallVector<Value>();
+    });
+  }
+
+  /// Lanes are columns, a task's in a row.
+  void emitColumns(tk::ReduceOp reduce, const Buffer &memory) {
+    emitScalarLoops(plan.innerExtents(reduce.getResult()), [&](ArrayRef<Index> inner, ValueRange) {
+      emitLineByLine(reduce, memory,
+                     [&](SumBody body) { forVectors([&] { body(rowIndex(reduce.getResult(), inner)); }); });
+      return SmallVector<Value>();
+    });
+  }
+
+  /// Lanes run along the sums, which are contiguous inside a row.
+  void emitSums(tk::ReduceOp reduce, const Buffer &memory) {
+    VectorNest nest;
+    nest.extents = plan.innerExtents(reduce.getResult());
+    nest.lanes = k.lanes();
+    ElementBuilder::Scope scope(e);
+    emitLineByLine(reduce, memory, [&](SumBody body) {
+      emitNest(e, nest, {}, [&](ArrayRef<Index> inner, ValueRange) {
+        body(rowIndex(reduce.getResult(), inner));
+        return SmallVector<Value>();
+      });
+    });
+    e.setLanes(1);
+  }
+
+  /// Whether the sums had better be in memory: a loop for each of them would walk through the lines by
+  /// columns.
+  bool isSumOfLines(tk::ReduceOp reduce) {
+    constexpr int64_t fewestLines = 4, fewestVectors = 4;
+    int64_t lines = 1;
+    for (int64_t extent : reducedExtents(reduce))
+      lines *= extent;
+    SmallVector<int64_t> sums = plan.innerExtents(reduce.getResult());
+    while (!sums.empty() && sums.back() == 1)
+      sums.pop_back();
+    return lines >= fewestLines && !sums.empty() &&
+           sums.size() == plan.innerExtents(reduce.getResult()).size() &&
+           sums.back() >= fewestVectors * k.lanes() && byteSize(elementOf(reduce.getResult())) >= 4;
   }
 
   void emitStage(Value value, const Buffer &memory) {
     auto reduce = value.getDefiningOp<tk::ReduceOp>();
     if (reduce && !reduce.getAxes().empty() && plan.lanesAreRows())
-      emitChains(reduce, memory);
+      plan.vectorsAtOnce > 1 ? emitColumns(reduce, memory) : emitChains(reduce, memory);
     else if (reduce && !reduce.getAxes().empty() && reducesContiguously(reduce))
       emitReduction(reduce, memory);
+    else if (reduce && !reduce.getAxes().empty() && isSumOfLines(reduce))
+      emitSums(reduce, memory);
     else
       emitLoops(value, memory, /*isKept=*/true);
   }
@@ -363,6 +472,11 @@ private:
   IndexSpace space;
   ElementBuilder e;
   SmallVector<Index> rows; ///< one an outer class
+  // Of the lane class: its place in `rows`; all its elements, by vectors; which of these are the task's.
+  size_t laneAxis = 0;
+  VectorNest columns;
+  Index firstColumn;
+  Value firstVector, lastVector; ///< [first, last), where they are several
   // Of a block of rows: the same lane by lane, and how many of them there are, where that is not certain.
   SmallVector<SmallVector<Index>> laneRows;
   Value rowsLeft;

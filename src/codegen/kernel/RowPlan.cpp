@@ -16,7 +16,7 @@ int64_t RowPlan::rows() const {
 
 int64_t RowPlan::extentOf(AxisClasses::ClassId id, int64_t lanes) const {
   int64_t n = classes->extent(id);
-  return laneClass == id ? (n + lanes - 1) / lanes : n;
+  return laneClass == id ? llvm::divideCeil(n, lanes * vectorsAtOnce) : n;
 }
 
 int64_t RowPlan::tasks(int64_t lanes) const {
@@ -63,6 +63,67 @@ const KeptValue *RowPlan::stageOf(Value value) const {
   return stage == stages.end() ? nullptr : &*stage;
 }
 
+namespace {
+
+int64_t bytesOfElement(Value value) {
+  return static_cast<int64_t>(byteSize(*fromMlir(tk::tensorType(value).getElementType())));
+}
+
+int64_t innerElements(const RowPlan &plan, Value value) {
+  int64_t elements = 1;
+  for (int64_t n : plan.innerExtents(value))
+    elements *= n;
+  return elements;
+}
+
+/// Loops that go through all lines of a task: reductions, and results that are no sums.
+int64_t passesOf(KernelBody &body, const RowPlan &plan) {
+  return static_cast<int64_t>(body.heavyOperators().size()) +
+         llvm::count_if(body.results(), [&](Value result) { return innerElements(plan, result) > 1; });
+}
+
+/// How many neighbouring vectors of a row-major line tasks had best work on at once, where `bytes` for each
+/// of them shall stay in the cache. A column's elements lie a line apart: each vector of them by itself meets
+/// cache lines and pages that its neighbours meet again, and none that the hardware has fetched ahead.
+int64_t vectorsSideBySide(KernelBody &body, const RowPlan &plan, const TargetDescription &target,
+                          int64_t bytes) {
+  constexpr int64_t most = 64, enoughTasks = 8, fewest = 4;
+  // Sums side by side are kept in memory, where halves would be rounded each time.
+  if (llvm::any_of(body.heavyOperators(), [](Operation *op) { return bytesOfElement(op->getResult(0)) < 4; }))
+    return 1;
+  const int64_t inLine = plan.extentOf(*plan.laneClass, target.lanes());
+  const int64_t tasks = plan.tasks(target.lanes()), wanted = body.isWorthSharing() ? enoughTasks : 1;
+  const int64_t fitting = target.l2Bytes / 4 / std::max<int64_t>(bytes, 1);
+  const int64_t vectors = std::min({most, inLine, tasks / wanted, fitting});
+  if (vectors < fewest) // sums had better stay in registers
+    return 1;
+  return llvm::divideCeil(inLine, llvm::divideCeil(inLine, vectors)); // tasks of one size
+}
+
+/// Chooses `plan.vectorsAtOnce` and what is kept. `lines` is the largest operand.
+void planColumns(KernelBody &body, RowPlan &plan, RowStages &stages, Value lines,
+                 const TargetDescription &target, llvm::function_ref<int64_t()> bytesOfStages) {
+  const int64_t bytes = tk::tensorType(lines).getNumElements() * bytesOfElement(lines);
+  const int64_t again =
+      passesOf(body, plan) > 1 ? innerElements(plan, lines) * target.lanes() * bytesOfElement(lines) : 0;
+  auto choose = [&](int64_t bytesOfVector) {
+    plan.vectorsAtOnce = vectorsSideBySide(body, plan, target, bytesOfVector);
+    return plan.vectorsAtOnce > 1;
+  };
+  if (choose(bytesOfStages() + again) || again == 0 || bytes <= target.l2Bytes)
+    return;
+  // Lines are gone before they are read again. What would be kept of them takes room from wider tasks, and
+  // computing it again costs less than walking through memory by columns.
+  plan.rereadsMemory = true;
+  if (choose(bytesOfStages()))
+    return;
+  stages.dropExpensive();
+  if (!choose(bytesOfStages()))
+    stages.addExpensive();
+}
+
+} // namespace
+
 RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescription &target,
                  bool rowsInside) {
   RowPlan plan;
@@ -89,13 +150,15 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   }
   // Lanes along an outer axis where that is the contiguous one of the largest operand.
   int64_t largest = 0;
+  Value lines; ///< the largest operand, where it is row-major
   for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
     int64_t size = tk::tensorType(value).getNumElements();
     if (rowsInside || size <= largest || buffer.shape.empty())
       continue;
     largest = size;
     size_t axis = 1;
-    if (!buffer.layout.isBlocked())
+    lines = buffer.layout.isBlocked() ? Value() : value;
+    if (lines)
       for (axis = buffer.shape.size() - 1; axis > 0 && buffer.shape[axis] == 1;)
         --axis;
     plan.laneClass.reset();
@@ -104,12 +167,10 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   }
   // Whole vectors are stored, also of a ragged row.
   auto bytesOf = [&](Value value) {
-    int64_t elements = 1, lanes = target.lanes();
-    for (int64_t n : plan.innerExtents(value))
-      elements *= n;
-    elements = plan.lanesAreRows() ? elements * lanes : (elements + lanes - 1) / lanes * lanes;
-    auto bytes = static_cast<int64_t>(byteSize(*fromMlir(tk::tensorType(value).getElementType())));
-    return (elements * bytes + 63) / 64 * 64;
+    const int64_t elements = innerElements(plan, value), lanes = target.lanes();
+    const int64_t stored =
+        plan.lanesAreRows() ? elements * lanes * plan.vectorsAtOnce : (elements + lanes - 1) / lanes * lanes;
+    return (stored * bytesOfElement(value) + 63) / 64 * 64;
   };
   auto keep = [&](Value value) {
     int64_t offset = plan.scratchBytes;
@@ -131,10 +192,15 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
     count(stages.values());
     plan.isTransposed = needed <= target.l1Bytes;
   }
-  if (!plan.isTransposed) {
+  auto bytesOfStages = [&] {
     needed = 0;
     count(stages.values());
-  }
+    return needed;
+  };
+  if (plan.laneClass && lines)
+    planColumns(body, plan, stages, lines, target, bytesOfStages);
+  if (!plan.isTransposed)
+    bytesOfStages();
   // More stages where they leave the rows as they are; beyond L1 a load costs what it saves.
   stages.addWorthwhile(
       [&](Value value) -> std::optional<int64_t> {

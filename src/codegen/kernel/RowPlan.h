@@ -15,6 +15,10 @@ struct KeptValue {
 struct RowPlan {
   llvm::SmallVector<AxisClasses::ClassId> outer; ///< outer loops, outermost first
   std::optional<AxisClasses::ClassId> laneClass; ///< the outer class that lanes run along, if any
+  /// Neighbouring vectors of the lane class that a task works on line by line, the most it has.
+  int64_t vectorsAtOnce = 1;
+  /// A later loop reads lines again that no cache near to the core has any more.
+  bool rereadsMemory = false;
   /// A task has as many rows as there are lanes, one a lane (ShortRows.h).
   bool isTransposed = false;
   std::vector<KeptValue> stages;
@@ -26,7 +30,7 @@ struct RowPlan {
   bool lanesAreRows() const { return laneClass || isTransposed; }
   int64_t rows() const;
   int64_t tasks(int64_t lanes) const;
-  /// Iterations of an outer loop where each class is a loop of its own.
+  /// Iterations of an outer loop where each class is a loop of its own: for the lane class, tasks along it.
   int64_t extentOf(AxisClasses::ClassId id, int64_t lanes) const;
 
   const KeptValue *stageOf(mlir::Value value) const; ///< null: it is none

@@ -15,6 +15,8 @@ public:
 
   /// Expensive operators that several loops read.
   void addExpensive();
+  /// Leaves reductions alone.
+  void dropExpensive() { staged = heavy; }
 
   /// Whatever else costs more to compute again than to keep: chains of cheap operators that several loops
   /// read, and values of which a loop would compute each element many times. `bytes` gives the room that a

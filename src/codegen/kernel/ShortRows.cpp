@@ -65,7 +65,9 @@ bool canTranspose(Value value, const Buffer &buffer, const RowPlan &plan) {
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
                                        const TargetDescription &target) {
   const int64_t lanes = target.lanes(), rows = plan.rows(), blocks = (rows + lanes - 1) / lanes;
-  if (lanes == 1 || blocks < enoughBlocks)
+  // Few blocks are for one thread, and are full: masks cost what lanes save.
+  const bool isFull = 8 * (blocks * lanes - rows) <= blocks * lanes;
+  if (lanes == 1 || (blocks < enoughBlocks && (!isFull || body.isWorthSharing())))
     return std::nullopt;
   // Where lanes would be apart in memory when they run along rows.
   IndexSpace space;

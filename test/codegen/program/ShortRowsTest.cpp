@@ -98,7 +98,13 @@ TEST(ShortRows, Softmax) {
 
 TEST(ShortRows, LongOrFewRowsStayWhatTheyWere) {
   expectSame(softmaxOf(manyRows, 129), /*transposed=*/false);
-  expectSame(softmaxOf(100, 16), /*transposed=*/false);
+  expectSame(softmaxOf(200, 128), /*transposed=*/false); // enough work for threads, too few tasks
+}
+
+TEST(ShortRows, LittleWorkIsForOneThreadWhateverTheTasks) {
+  expectSame(softmaxOf(16, 100));
+  expectSame(softmaxOf(94, 16));
+  expectSame(softmaxOf(10, 100), /*transposed=*/false); // too many lanes would be idle
 }
 
 TEST(ShortRows, RowsOfSeveralAxes) {

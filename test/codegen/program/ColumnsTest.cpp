@@ -1,0 +1,93 @@
+//===- ColumnsTest.cpp - reductions over columns: neighbouring vectors side by side ---------------===//
+// What a task of columns reads lies whole lines apart, so it takes several vectors of each line. Each case is
+// a group of its own, so that it is one kernel for certain.
+#include "ProgramHarness.h"
+#include "codegen/kernel/RowEstimate.h"
+#include "fusion/KernelDialects.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace tokamak;
+using namespace tokamak::test;
+
+namespace {
+
+/// y = f(x) * mean(f(x)) over the axis before the last of [batch, lines, columns], and the mean.
+std::string scaledByMean(int64_t batch, int64_t lines, int64_t columns, const std::string &function,
+                         const std::string &type = "f32") {
+  const std::string last = "x" + std::to_string(columns) + "x" + type + ">",
+                    first = "tensor<" + std::to_string(batch) + "x";
+  const std::string wide = first + std::to_string(lines) + last, narrow = first + "1" + last;
+  return "func.func @main(%x: " + wide + ") -> (" + wide + ", " + narrow + ") {\n" +
+         "%g:2 = tk.fusion \"g\"(%x) {\n^bb0(%a: " + wide + "):\n%f = tk." + function + " %a : (" + wide +
+         ") -> " + wide +
+         "\n%m = tk.reduce %f {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = " +
+         "true} : (" + wide + ") -> " + narrow + "\n%y = tk.mul %f, %m : (" + wide + ", " + narrow + ") -> " +
+         wide + "\ntk.yield %y, %m : " + wide + ", " + narrow + "\n} : (" + wide + ") -> (" + wide + ", " +
+         narrow + ")\nreturn %g#0, %g#1 : " + wide + ", " + narrow + "\n}";
+}
+
+int64_t vectorsAtOnce(const std::string &text, const TargetDescription &target) {
+  auto context = makeContext();
+  mlir::DialectRegistry registry;
+  fusion::registerKernelDialects(registry);
+  context->appendDialectRegistry(registry);
+  context->loadAllAvailableDialects();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+  int64_t vectors = 0;
+  module->walk([&](tk::FusionOp group) { vectors = codegen::estimateRows(group, target).vectorsAtOnce; });
+  return vectors;
+}
+
+void expectSame(const std::string &text, bool exact = false) {
+  for (const char *cpu : {"native", "x86-64-v3"}) {
+    ProgramCase test{.text = text, .exact = exact, .tolerance = 1e-5, .cpu = cpu};
+    EXPECT_EQ(differenceFromReference(test), "") << cpu << "\n" << text;
+  }
+}
+
+TEST(Columns, AsManyVectorsAsLeaveTasksEnough) {
+  auto target = TargetDescription::forCpu("x86-64-v3"); // eight lanes
+  auto of = [&](int64_t batch, int64_t lines, int64_t columns, const std::string &type = "f32") {
+    return vectorsAtOnce(scaledByMean(batch, lines, columns, "neg", type), *target);
+  };
+  EXPECT_EQ(of(1, 50, 15 * 8), 15); // one task is enough for so little
+  EXPECT_EQ(of(1, 500, 31 * 8), 1); // sums of three are in registers
+  EXPECT_EQ(of(1, 500, 64 * 8), 8); // eight tasks
+  EXPECT_EQ(of(1, 50, 4000 * 8), 64);
+  EXPECT_EQ(of(1, 50, 321 * 8), 36);       // of nine tasks none is much smaller than the others
+  EXPECT_EQ(of(100, 50, 30 * 8), 30);      // each line has as many
+  EXPECT_EQ(of(1, 500, 64 * 8, "f16"), 1); // sums are kept in memory, which would round them
+}
+
+TEST(Columns, LinesStayInTheirCache) {
+  auto target = TargetDescription::forCpu("x86-64-v3");
+  target->l2Bytes = 1 << 20;
+  auto of = [&](int64_t lines, int64_t columns) {
+    return vectorsAtOnce(scaledByMean(1, lines, columns, "tanh"), *target);
+  };
+  EXPECT_EQ(of(10, 16384), 64); // 320 bytes of lines and 352 of scratch a vector
+  EXPECT_EQ(of(250, 1024), 16);
+  EXPECT_EQ(of(600, 2048), 6);
+  EXPECT_EQ(of(1100, 200), 1);   // the second cache has all of it anyway
+  EXPECT_EQ(of(3000, 4096), 64); // from memory: tanh is computed again rather than kept
+}
+
+TEST(Columns, WholeAndRagged) {
+  // Vectors that are all there, a last one in part, and last ones that are not there at all.
+  for (int64_t columns : {2048, 2047, 2049, 2064, 2072, 2056, 2200})
+    for (int64_t lines : {1, 2, 3, 37})
+      expectSame(scaledByMean(1, lines, columns, "neg"), /*exact=*/true);
+}
+
+TEST(Columns, ExpensiveOnesAreKept) {
+  expectSame(scaledByMean(1, 61, 2049, "tanh"));
+  expectSame(scaledByMean(3, 20, 2000, "exp"));
+}
+
+TEST(Columns, ElementTypes) {
+  for (const char *type : {"f64", "f16", "i32", "i8"})
+    expectSame(scaledByMean(2, 9, 1100, "neg", type), /*exact=*/true);
+}
+
+} // namespace
