@@ -4,10 +4,11 @@
 // has them around every activation) and where a norm stands before its convolution.
 //
 // Contract: reassociating, on float32 and float64. Products and sums of constants are computed in double and
-// rounded once, so each term of the sum carries one more rounding of its weight; a shift before the operator
-// adds an error of eps sum |W| (|x| + |t|). Infinities and NaN come from the same inputs, but for sums beyond
-// the largest number, which a scale may have brought back. A zero keeps its sign: a scale that is not
-// positive folds only with a shift behind it.
+// rounded once a step, so each term of the sum carries one more rounding of its weight; a shift before the
+// operator adds an error of eps sum |W| (|x| + |t|). Infinities and NaN come from the same inputs, but for
+// sums beyond the largest number, which a scale may have brought back. A zero keeps its sign: a scale that is
+// not positive folds only where a shift by constants follows, with scales and shifts alone in between. That
+// shift makes +0 of zeros of both signs, so what the scale does to them is never seen.
 //
 // A shift does not pass a convolution that pads: the padding is zero behind the shift, too. The weights are
 // new constants; large ones that others read are not doubled. A result that anything else reads stays as it
@@ -99,30 +100,39 @@ static LogicalResult replaceByScaled(Operation *op, const LinearOperator &linear
   return success();
 }
 
-/// linear * s, s > 0.
+/// Whether `value` goes through scales and shifts by constants alone until a shift without a -0, behind which
+/// no zero keeps its sign. That shift need not fold itself.
+static bool isShifted(Value value) {
+  while (value.hasOneUse()) {
+    Operation *reader = *value.user_begin();
+    std::optional<ConstantOperand> parts = constantOperand(reader);
+    if (!parts || !llvm::isa<tk::MulOp, tk::AddOp>(reader))
+      return false;
+    if (llvm::isa<tk::AddOp>(reader) &&
+        rewrite::allElements(parts->constant, [](double v) { return !rewrite::isNegativeZero(v); }))
+      return true;
+    value = reader->getResult(0);
+  }
+  return false;
+}
+
+/// Whether a scale may go into weights: s > 0 keeps the sign of a zero, a shift behind it leaves none to
+/// keep.
+static bool mayFold(tk::MulOp product, const PerChannel &scale) {
+  return llvm::all_of(scale, [](double s) { return s > 0; }) || isShifted(product.getResult());
+}
+
+/// linear * s.
 static LogicalResult scaleResult(tk::MulOp op, PatternRewriter &rewriter) {
   std::optional<ConstantOperand> parts = constantOperand(op);
   std::optional<LinearOperator> linear = parts ? onlyUseOfLinear(parts->x) : std::nullopt;
   std::optional<PerChannel> scale = linear ? channelsOf(*parts, linear->resultAxis) : std::nullopt;
-  if (!scale || !llvm::all_of(*scale, [](double s) { return s > 0; }))
+  if (!scale || !mayFold(op, *scale))
     return failure();
   return replaceByScaled(op, *linear, *scale, nullptr, rewriter);
 }
 
-static bool hasNegativeZero(const PerChannel &values) {
-  return llvm::any_of(values, rewrite::isNegativeZero);
-}
-
-/// Whether nothing but a shift by constants reads `value`, behind which no zero keeps its sign.
-static bool isShifted(Value value, int64_t axis) {
-  auto addition = value.hasOneUse() ? dyn_cast<tk::AddOp>(*value.user_begin()) : nullptr;
-  std::optional<ConstantOperand> terms = constantOperand(addition);
-  std::optional<PerChannel> shift = terms ? shiftsOf(*terms, axis) : std::nullopt;
-  return shift && !hasNegativeZero(*shift);
-}
-
-/// (product + b) * s, s > 0 or with a shift behind it: a matrix product keeps its bias in an addition behind
-/// it.
+/// (product + b) * s: a matrix product keeps its bias in an addition behind it.
 static LogicalResult scaleBiasedResult(tk::MulOp op, PatternRewriter &rewriter) {
   std::optional<ConstantOperand> parts = constantOperand(op);
   auto addition = parts && parts->x.hasOneUse() ? parts->x.getDefiningOp<tk::AddOp>() : nullptr;
@@ -132,37 +142,21 @@ static LogicalResult scaleBiasedResult(tk::MulOp op, PatternRewriter &rewriter) 
     return failure();
   std::optional<PerChannel> scale = channelsOf(*parts, linear->resultAxis);
   std::optional<PerChannel> bias = shiftsOf(*terms, linear->resultAxis);
-  if (!scale || !bias)
-    return failure();
-  const bool isPositive = llvm::all_of(*scale, [](double s) { return s > 0; });
-  if (!isPositive && !isShifted(op.getResult(), linear->resultAxis))
+  if (!scale || !bias || !mayFold(op, *scale))
     return failure();
   for (auto [b, s] : llvm::zip_equal(*bias, *scale))
     b *= s;
   return replaceByScaled(op, *linear, *scale, &*bias, rewriter);
 }
 
-/// linear + t, or linear * s + t.
+/// linear + t.
 static LogicalResult shiftResult(tk::AddOp op, PatternRewriter &rewriter) {
   std::optional<ConstantOperand> parts = constantOperand(op);
-  if (!parts)
+  std::optional<LinearOperator> linear = parts ? onlyUseOfLinear(parts->x) : std::nullopt;
+  std::optional<PerChannel> shift = linear ? shiftsOf(*parts, linear->resultAxis) : std::nullopt;
+  if (!shift || !linear->takesBias)
     return failure();
-  if (std::optional<LinearOperator> linear = onlyUseOfLinear(parts->x)) {
-    std::optional<PerChannel> shift = shiftsOf(*parts, linear->resultAxis);
-    if (!shift || !linear->takesBias)
-      return failure();
-    return replaceByScaled(op, *linear, PerChannel(shift->size(), 1.0), &*shift, rewriter);
-  }
-  auto product = parts->x.hasOneUse() ? parts->x.getDefiningOp<tk::MulOp>() : nullptr;
-  std::optional<ConstantOperand> factors = constantOperand(product);
-  std::optional<LinearOperator> linear = factors ? onlyUseOfLinear(factors->x) : std::nullopt;
-  if (!linear)
-    return failure();
-  std::optional<PerChannel> scale = channelsOf(*factors, linear->resultAxis);
-  std::optional<PerChannel> shift = shiftsOf(*parts, linear->resultAxis);
-  if (!scale || !shift || hasNegativeZero(*shift))
-    return failure();
-  return replaceByScaled(op, *linear, *scale, &*shift, rewriter);
+  return replaceByScaled(op, *linear, PerChannel(shift->size(), 1.0), &*shift, rewriter);
 }
 
 /// (product + b) + t.
@@ -187,7 +181,7 @@ static LogicalResult subtractResult(tk::SubOp op, PatternRewriter &rewriter) {
   std::optional<ConstantOperand> parts = constantOperand(op);
   std::optional<LinearOperator> linear = parts && parts->isLeft ? onlyUseOfLinear(parts->x) : std::nullopt;
   std::optional<PerChannel> shift = linear ? shiftsOf(*parts, linear->resultAxis) : std::nullopt;
-  if (!shift || !linear->takesBias || hasNegativeZero(*shift))
+  if (!shift || !linear->takesBias || llvm::any_of(*shift, rewrite::isNegativeZero))
     return failure();
   return replaceByScaled(op, *linear, PerChannel(shift->size(), -1.0), &*shift, rewriter);
 }

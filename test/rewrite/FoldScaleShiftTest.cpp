@@ -190,6 +190,41 @@ TEST_F(FoldScaleShiftTest, KeepsScalesThatAreNotPositive) {
     fold(linear, {}, {{"mul", mixed}, {"add", {-0.0F}}});
     EXPECT_EQ(count("mul"), 1);
     expectSame();
+    fold(linear, {}, {{"mul", mixed}, {"mul", mixed}, {"add", {1, -0.0F}}});
+    EXPECT_EQ(count("mul"), 2);
+    expectSame();
+  }
+}
+
+// Behind a shift no zero keeps its sign, however many constants come before it: a bias, a scale and a norm.
+TEST_F(FoldScaleShiftTest, ScalesOfEitherSignBeforeAShift) {
+  const Step scale{"mul", mixed}, factor{"mul", {-1, 2, 4, -2, 0.5F}}, term{"add", shift},
+      nothing{"add", {-0.0F}};
+  const std::vector<Step> chains[] = {{scale, factor, term},
+                                      {term, scale, factor, term},
+                                      {scale, term, factor, term},
+                                      {term, factor, factor, factor, term},
+                                      {scale, nothing, factor, term}};
+  for (const Linear &linear : operators)
+    for (const std::vector<Step> &chain : chains) {
+      SCOPED_TRACE(linear.op + " of " + typeOf(linear.input) + " by " + typeOf(linear.weight) + ", chain " +
+                   std::to_string(&chain - chains));
+      fold(linear, {}, chain);
+      EXPECT_EQ(count("mul"), 0);
+      EXPECT_EQ(count(), linear.op == "matmul" ? 2 : 1);
+      expectSame();
+    }
+}
+
+// The shift need not fold itself: it rounds, or is no constant a channel.
+TEST_F(FoldScaleShiftTest, ScalesOfEitherSignBeforeAShiftThatStays) {
+  for (const Linear &linear : operators) {
+    SCOPED_TRACE(linear.op + " of " + typeOf(linear.input) + " by " + typeOf(linear.weight));
+    fold(linear, {}, {{"mul", mixed}, {"add", {12582912.0F}}});
+    EXPECT_EQ(count("mul"), 0);
+    EXPECT_EQ(count("add"), 1);
+    expectEqualOnIntegers();
+    expectSameOnSpecialValues(Largest::LeftOut);
   }
 }
 

@@ -18,6 +18,54 @@ func.func @around(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   return %3 : tensor<1x2x4x4xf32>
 }
 
+// A bias, a scale of either sign and the factors of a norm: behind the norm's shift no zero keeps its sign. The bias
+// is (1 * -2) * 3 + 5 and (2 * 4) * -1 + 6.
+// CHECK-LABEL: func.func @negative_scale
+// CHECK-DAG: %[[W:.*]] = tk.constant dense<{{.*}}-6.0{{.*}}-1.2{{.*}}> : tensor<2x2x1x1xf32>
+// CHECK-DAG: %[[B:.*]] = tk.constant dense<[-1.0{{.*}}, -2.0{{.*}}]> : tensor<2xf32>
+// CHECK: %[[Y:.*]] = tk.conv %arg0, %[[W]], %[[B]]
+// CHECK-NEXT: return %[[Y]]
+func.func @negative_scale(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = tk.constant dense<[[[[1.0]], [[0.0]]], [[[0.0]], [[3.0]]]]> : tensor<2x2x1x1xf32>
+  %b = tk.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %s = tk.constant dense<[[[-2.0]], [[4.0]]]> : tensor<2x1x1xf32>
+  %f = tk.constant dense<[[[3.0]], [[-1.0]]]> : tensor<2x1x1xf32>
+  %t = tk.constant dense<[[[5.0]], [[6.0]]]> : tensor<2x1x1xf32>
+  %0 = tk.conv %x, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %1 = tk.mul %0, %s : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %2 = tk.mul %1, %f : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %3 = tk.add %2, %t : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %3 : tensor<1x2x4x4xf32>
+}
+
+// No shift, one by a value that may be -0, and one before which the scaled value is read: zeros keep their signs.
+// CHECK-LABEL: func.func @signed_zeros
+// CHECK: tk.conv
+// CHECK-NEXT: tk.mul
+// CHECK-NEXT: tk.neg
+// CHECK: tk.conv
+// CHECK-NEXT: tk.mul
+// CHECK-NEXT: tk.add
+// CHECK: tk.conv
+// CHECK-NEXT: %[[M:.*]] = tk.mul
+// CHECK-NEXT: tk.add
+// CHECK-NEXT: return {{.*}}, %[[M]],
+func.func @signed_zeros(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %w = tk.constant dense<[[[[1.0]], [[0.0]]], [[[0.0]], [[3.0]]]]> : tensor<2x2x1x1xf32>
+  %s = tk.constant dense<-2.0> : tensor<f32>
+  %t = tk.constant dense<1.0> : tensor<f32>
+  %0 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = tk.mul %0, %s : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %2 = tk.neg %1 : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %3 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %4 = tk.mul %3, %s : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %5 = tk.add %4, %x : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %6 = tk.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %7 = tk.mul %6, %s : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  %8 = tk.add %7, %t : (tensor<1x2x4x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32>
+  return %2, %5, %7, %8 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
 // A scale passes padding, a shift does not: the padding is zero behind it.
 // CHECK-LABEL: func.func @padded
 // CHECK: tk.add %arg0
