@@ -21,6 +21,7 @@
 #include "rewrite/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
+#include <optional>
 
 namespace tokamak {
 #define GEN_PASS_DEF_RECOMPUTEPRODUCERS
@@ -58,15 +59,16 @@ public:
 private:
   /// One kernel as it is, or as it would be.
   struct Known {
-    codegen::KernelEstimate kernel;
     fusion::GroupCost cost;
-    int64_t bytes = 0; ///< of activations
+    int64_t bytes = 0;                                            ///< of activations
+    std::optional<codegen::KernelEstimate> kernel = std::nullopt; ///< where it has been planned
   };
   /// One reader of the value, and what it would be with the producers inside; or several kernels.
   struct Reader {
     GroupGraph::Node node = 0;
     KernelTimes before, after;
-    int64_t saved = 0; ///< bytes
+    int64_t saved = 0;      ///< bytes
+    bool isPlanned = false; ///< what can be known of the kernel by its plan alone, is
     /// On one core, as long as all of them together take no longer.
     double gain() const { return after.takesLonger(before) ? 0 : before.alone - after.alone; }
     std::string comparison() const {
@@ -155,34 +157,62 @@ private:
     size_t size = fusion::plannedSize(members) + fusion::plannedSize(slice);
     if (size > fusion::DominatorPartitioner::mostOperators)
       return {Reason::TooManyOperators, std::to_string(size) + " operators"};
-    GroupGraph::Members both(slice);
-    llvm::append_range(both, members);
-    llvm::sort(both, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    const GroupGraph::Members both = unite(slice, members);
     std::string why;
     if (!fusion::canEmit(both, &why))
       return {Reason::CannotEmit, why};
     if (losesFiltering(slice, members))
       return {Reason::AnchorInput, "it goes by minimal filtering, which reads its input in memory"};
-    llvm::SmallPtrSet<Operation *, 16> internal(slice.begin(), slice.end());
-    Candidate candidate(both, &internal);
+    const Candidate candidate = together(slice, both);
     const Known &before = known(reader.node), after = price(candidate);
     reader.saved = before.bytes - after.bytes;
     reader.before = KernelTimes(before.cost);
     reader.after = KernelTimes(after.cost);
-    return refuseKernel(before, after);
+    // Planning takes ten times as long as all the rest, and elementwise kernels are all of one kind: they are
+    // planned when everything else speaks for them.
+    if (isElementByElement(both) && after.cost.refusal.empty())
+      return refuseRepeats(before, after);
+    reader.isPlanned = true;
+    return refuseKernel(reader.node, candidate, after);
   }
 
-  Refusal refuseKernel(const Known &before, const Known &after) const {
-    if (before.kernel.kind != after.kernel.kind)
-      return {before.kernel.isTiled() ? Reason::AnchorInput : Reason::CannotEmit,
-              "the " + before.kernel.kind + " would become " + after.kernel.kind};
+  static GroupGraph::Members unite(llvm::ArrayRef<Operation *> slice, llvm::ArrayRef<Operation *> members) {
+    GroupGraph::Members both(slice);
+    llvm::append_range(both, members);
+    llvm::sort(both, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    return both;
+  }
+
+  static Candidate together(llvm::ArrayRef<Operation *> slice, llvm::ArrayRef<Operation *> both) {
+    llvm::SmallPtrSet<Operation *, 16> internal(slice.begin(), slice.end());
+    return Candidate(both, &internal);
+  }
+
+  Refusal plan(llvm::ArrayRef<Operation *> slice, Reader &reader) {
+    reader.isPlanned = true;
+    const Candidate candidate = together(slice, unite(slice, groups.membersOf(reader.node)));
+    return refuseKernel(reader.node, candidate, price(candidate));
+  }
+
+  /// Of the node with producers inside.
+  Refusal refuseKernel(GroupGraph::Node node, const Candidate &candidate, const Known &after) {
+    Known &before = known(node);
+    if (!before.kernel)
+      before.kernel = estimate(Candidate(groups.membersOf(node)));
+    const codegen::KernelEstimate &kernelBefore = *before.kernel, kernelAfter = estimate(candidate);
+    if (kernelBefore.kind != kernelAfter.kind)
+      return {kernelBefore.isTiled() ? Reason::AnchorInput : Reason::CannotEmit,
+              "the " + kernelBefore.kind + " would become " + kernelAfter.kind};
     if (!after.cost.refusal.empty())
       return {Reason::CannotEmit, after.cost.refusal};
-    if (after.kernel.scratchBytes >
-        std::max(before.kernel.scratchBytes, model.targetDescription().l2Bytes / 2))
-      return {Reason::TooMuchScratch, std::to_string(after.kernel.scratchBytes) + " bytes"};
-    if (after.kernel.tasks < std::min(before.kernel.tasks, enoughTasks))
-      return {Reason::TooFewRows, std::to_string(after.kernel.tasks) + " tasks"};
+    if (kernelAfter.scratchBytes > std::max(kernelBefore.scratchBytes, model.targetDescription().l2Bytes / 2))
+      return {Reason::TooMuchScratch, std::to_string(kernelAfter.scratchBytes) + " bytes"};
+    if (kernelAfter.tasks < std::min(kernelBefore.tasks, enoughTasks))
+      return {Reason::TooFewRows, std::to_string(kernelAfter.tasks) + " tasks"};
+    return refuseRepeats(before, after);
+  }
+
+  static Refusal refuseRepeats(const Known &before, const Known &after) {
     // Values of main memory take so long to move that even an exponential costs less to repeat, as long as
     // other cores leave the bandwidth to this one and their own exponentials alone. Neither is known here, so
     // what is dear is never repeated for elements that one kernel asks for again.
@@ -213,6 +243,8 @@ private:
     const bool moves = readers.size() == 1 && all.saved > 0;
     const bool inAll = !isNeeded && !all.after.takesLonger(all.before, moves ? margin : 1) &&
                        (moves ? all.before.alone * margin - all.after.alone : all.gain()) > alone;
+    if (!planReaders(op, slice, readers, inAll))
+      return choose(op, node, slice, readers, /*isNeeded=*/true);
     for (const Reader &reader : readers) {
       auto members = llvm::to_vector(groups.membersOf(reader.node));
       const bool pays = inAll || reader.gain() > 0;
@@ -235,6 +267,21 @@ private:
       }
     cache.erase(node);
     foundAlike.erase(node);
+  }
+
+  /// Plans the readers that would change. One that cannot is left out, and what the others do is open again.
+  bool planReaders(Operation *op, llvm::ArrayRef<Operation *> slice, std::vector<Reader> &readers,
+                   bool inAll) {
+    for (auto reader = readers.begin(); reader != readers.end(); ++reader) {
+      if (reader->isPlanned || !(inAll || reader->gain() > 0))
+        continue;
+      if (Refusal refusal = plan(slice, *reader)) {
+        log.refused({op}, groups.membersOf(reader->node), refusal);
+        readers.erase(reader);
+        return false;
+      }
+    }
+    return true;
   }
 
   /// Of the producer's kernel as it is, and once nobody reads the value from memory.
@@ -292,11 +339,13 @@ private:
     Operation *group = candidate.group();
     return model.group(group);
   }
-  Known price(const Candidate &candidate) const {
-    return {codegen::estimateKernel(candidate.group(), model.targetDescription()), costOf(candidate),
-            fusion::activationBytes(candidate)};
+  codegen::KernelEstimate estimate(const Candidate &candidate) const {
+    return codegen::estimateKernel(candidate.group(), model.targetDescription());
   }
-  const Known &known(GroupGraph::Node node) {
+  Known price(const Candidate &candidate) const {
+    return {costOf(candidate), fusion::activationBytes(candidate)};
+  }
+  Known &known(GroupGraph::Node node) {
     auto [place, isNew] = cache.try_emplace(node);
     if (isNew)
       place->second = price(Candidate(groups.membersOf(node)));
