@@ -93,16 +93,24 @@ int64_t TargetDescription::capacity(MemoryLevel level) const {
   return std::numeric_limits<int64_t>::max();
 }
 
+/// Of the CPU, or the defaults where code cannot be emitted for it.
+static TargetDescription described(const char *cpu) {
+  llvm::Expected<TargetDescription> target = TargetDescription::forCpu(cpu);
+  if (target)
+    return *target;
+  llvm::consumeError(target.takeError());
+  return {};
+}
+
+// The system is asked once: searches describe targets for each graph that they price.
 TargetDescription TargetDescription::host() {
-  // The system is asked once: searches describe targets for each graph that they price.
-  static const TargetDescription described = [] {
-    llvm::Expected<TargetDescription> native = forCpu("native");
-    if (native)
-      return *native;
-    llvm::consumeError(native.takeError());
-    return TargetDescription();
-  }();
-  return described;
+  static const TargetDescription target = described("native");
+  return target;
+}
+
+TargetDescription TargetDescription::reference() {
+  static const TargetDescription target = described("x86-64-v4");
+  return target;
 }
 
 llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &cpu) {

@@ -54,6 +54,8 @@ struct TargetDescription {
   static llvm::Expected<TargetDescription> forCpu(const std::string &cpu);
   /// This machine, or the defaults where code cannot be emitted for it.
   static TargetDescription host();
+  /// A machine with AVX-512 and default caches, whatever this one is.
+  static TargetDescription reference();
 };
 
 } // namespace tokamak

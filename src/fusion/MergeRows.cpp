@@ -82,14 +82,17 @@ private:
   bool leavesSums(GroupGraph::Node from, GroupGraph::Node to) const {
     if (llvm::any_of(groups.membersOf(to), fusion::reducesRows))
       return false;
-    int64_t lines = 0, passed = 0;
+    int64_t lines = 0, passed = 0, computed = 0;
     for (Operation *op : groups.membersOf(from))
       lines = std::max(lines, linesReduced(op));
-    for (Operation *op : groups.membersOf(to))
+    for (Operation *op : groups.membersOf(to)) {
       for (Value operand : op->getOperands())
         if (Operation *producer = operand.getDefiningOp(); producer && groups.nodeOf(producer) == from)
           passed = std::max(passed, tk::tensorType(operand).getNumElements());
-    return passed < lines;
+      for (Value result : op->getResults())
+        computed = std::max(computed, tk::tensorType(result).getNumElements());
+    }
+    return passed < lines && lines <= computed;
   }
 
   /// Reshapes alone are views, which need no kernel.
@@ -129,8 +132,7 @@ private:
       return refusal;
     codegen::RowEstimate together = estimate(groups.membersOfBoth(from, to));
     const codegen::RowEstimate producers = estimateOf(from), consumers = estimateOf(to);
-    int64_t wanted = std::min({producers.rows, consumers.rows, enoughRows}),
-            scratchLimit = target.l2Bytes / 4;
+    const int64_t wanted = rowsWanted(producers, consumers), scratchLimit = target.l2Bytes / 4;
     std::string rows = std::to_string(together.rows) + " rows";
     std::string scratch = std::to_string(together.scratchBytes) + " bytes of scratch";
     if (together.rows < wanted)

@@ -176,8 +176,7 @@ LogicalResult tokamak::runPipeline(ModuleOp module, const PipelineOptions &optio
   auto state = std::make_shared<PassState>();
   state->fuel = Fuel(options.fuel);
   state->decisions = options.decisions;
-  if (options.target)
-    state->target = *options.target;
+  state->target = options.target ? *options.target : TargetDescription::host();
 
   PassManager passes(module->getName());
   passes.enableVerifier(true);

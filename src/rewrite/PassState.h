@@ -63,9 +63,10 @@ private:
   llvm::StringSet<> mergedNodes; ///< noted as merged at some time
 };
 
-/// Shared by the passes of one pipeline; each pass of tokamak-opt gets one of its own.
+/// Shared by the passes of one pipeline; each pass of tokamak-opt gets one of its own, which decides alike on
+/// every machine.
 struct PassState {
-  TargetDescription target = TargetDescription::host(); ///< what costs are modelled for
+  TargetDescription target = TargetDescription::reference(); ///< what costs are modelled for
   Fuel fuel;
   RemovedLog removed;
   std::vector<SearchReport> searches;

@@ -41,6 +41,59 @@ func.func @channel_norm(%x: tensor<1x64x28x28xf32>) -> tensor<1x64x28x28xf32> {
   return %r : tensor<1x64x28x28xf32>
 }
 
+// Apart, a sum of lines and what divides the lines by it read them twice from front to back; together they would
+// read them twice by columns.
+// CHECK-LABEL: func.func @columns_scaled
+// CHECK-NEXT: %[[Q:.*]] = tk.fusion "mul_reduce"(%arg0)
+// CHECK: %[[R:.*]] = tk.fusion "sqrt_div"(%[[Q]], %arg0)
+// CHECK: return %[[R]]
+func.func @columns_scaled(%x: tensor<96x3136xf32>) -> tensor<96x3136xf32> {
+  %q = tk.mul %x, %x : (tensor<96x3136xf32>, tensor<96x3136xf32>) -> tensor<96x3136xf32>
+  %s = tk.reduce %q {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = true} : (tensor<96x3136xf32>) -> tensor<1x3136xf32>
+  %t = tk.sqrt %s : (tensor<1x3136xf32>) -> tensor<1x3136xf32>
+  %r = tk.div %x, %t : (tensor<96x3136xf32>, tensor<1x3136xf32>) -> tensor<96x3136xf32>
+  return %r : tensor<96x3136xf32>
+}
+
+// Rows of the same shape stay in the cache.
+// CHECK-LABEL: func.func @rows_scaled
+// CHECK-NEXT: %[[R:.*]] = tk.fusion {{.*}}(%arg0)
+// CHECK-NOT: tk.fusion
+// CHECK: return %[[R]]
+func.func @rows_scaled(%x: tensor<96x3136xf32>) -> tensor<96x3136xf32> {
+  %q = tk.mul %x, %x : (tensor<96x3136xf32>, tensor<96x3136xf32>) -> tensor<96x3136xf32>
+  %s = tk.reduce %q {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<96x3136xf32>) -> tensor<96x1xf32>
+  %t = tk.sqrt %s : (tensor<96x1xf32>) -> tensor<96x1xf32>
+  %r = tk.div %x, %t : (tensor<96x3136xf32>, tensor<96x1xf32>) -> tensor<96x3136xf32>
+  return %r : tensor<96x3136xf32>
+}
+
+// A column of 6000 elements has left the cache before it is read again: the differences go through memory.
+// CHECK-LABEL: func.func @long_columns
+// CHECK-NEXT: tk.fusion
+// CHECK: tk.fusion
+// CHECK: return
+func.func @long_columns(%x: tensor<6000x512xf32>) -> tensor<6000x512xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<max>, axes = array<i64: 0>, keep_dims = true} : (tensor<6000x512xf32>) -> tensor<1x512xf32>
+  %d = tk.sub %x, %s : (tensor<6000x512xf32>, tensor<1x512xf32>) -> tensor<6000x512xf32>
+  %q = tk.mul %d, %d : (tensor<6000x512xf32>, tensor<6000x512xf32>) -> tensor<6000x512xf32>
+  %t = tk.reduce %q {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = true} : (tensor<6000x512xf32>) -> tensor<1x512xf32>
+  %r = tk.div %d, %t : (tensor<6000x512xf32>, tensor<1x512xf32>) -> tensor<6000x512xf32>
+  return %r : tensor<6000x512xf32>
+}
+
+// Threads share the rows of the large one; the little work behind it has none of its own.
+// CHECK-LABEL: func.func @little_behind_much
+// CHECK-NEXT: %[[A:.*]] = tk.fusion {{.*}}(%arg0)
+// CHECK: %[[B:.*]] = tk.fusion {{.*}}(%[[A]])
+// CHECK: return %[[B]]
+func.func @little_behind_much(%x: tensor<2000x2000xf32>) -> tensor<1x1xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = true} : (tensor<2000x2000xf32>) -> tensor<1x2000xf32>
+  %e = tk.tanh %s : (tensor<1x2000xf32>) -> tensor<1x2000xf32>
+  %r = tk.reduce %e {kind = #tk.reduce_kind<max>, axes = array<i64: 1>, keep_dims = true} : (tensor<1x2000xf32>) -> tensor<1x1xf32>
+  return %r : tensor<1x1xf32>
+}
+
 // A value that others need is one more result of the kernel.
 // CHECK-LABEL: func.func @interior_output
 // CHECK-NEXT: %[[R:.*]]:2 = tk.fusion

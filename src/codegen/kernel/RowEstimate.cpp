@@ -12,12 +12,15 @@ RowEstimate estimateRows(tk::FusionOp group, const TargetDescription &target) {
   for (auto [result, type] : llvm::zip(body.results(), group.getResultTypes()))
     memory.addOutput(result, type, Layout());
   RowPlan plan = planRows(body, memory, target);
-  return {plan.isTransposed ? plan.rows() : plan.tasks(target.lanes()),
-          plan.isTransposed ? target.lanes() : 1,
-          plan.vectorsAtOnce,
-          plan.rereadsMemory,
-          body.isWorthSharing(),
-          plan.scratchBytes};
+  RowEstimate estimate;
+  estimate.rowsAtOnce = plan.isTransposed ? target.lanes() : 1;
+  estimate.vectorsAtOnce = plan.vectorsAtOnce;
+  estimate.rereadsMemory = plan.rereadsMemory;
+  estimate.isWorthSharing = body.isWorthSharing();
+  estimate.scratchBytes = plan.scratchBytes;
+  plan.vectorsAtOnce = 1;
+  estimate.rows = plan.isTransposed ? plan.rows() : plan.tasks(target.lanes());
+  return estimate;
 }
 
 } // namespace tokamak::codegen

@@ -21,12 +21,26 @@ std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
+llvm::Expected<TargetDescription> machineOf(StringRef cpu) {
+  auto target = TargetDescription::forCpu(cpu.str());
+  if (!target)
+    return target;
+  const TargetDescription machine;
+  target->l1Bytes = machine.l1Bytes;
+  target->l2Bytes = machine.l2Bytes;
+  target->l3Bytes = machine.l3Bytes;
+  target->cores = machine.cores;
+  target->bandwidth = machine.bandwidth;
+  target->sharedMemoryBandwidth = machine.sharedMemoryBandwidth;
+  return target;
+}
+
 TestProgram::TestProgram() = default;
 TestProgram::~TestProgram() = default;
 
 llvm::Expected<std::unique_ptr<TestProgram>> TestProgram::compile(ModuleOp module, FusionMode fusion,
                                                                   StringRef cpu) {
-  auto target = TargetDescription::forCpu(cpu.str());
+  auto target = machineOf(cpu);
   if (!target)
     return target.takeError();
   return compile(module, fusion, *target);
@@ -151,7 +165,7 @@ std::string differenceFromReference(const ProgramCase &test) {
   if (failed(expected))
     return "the evaluator failed";
 
-  auto target = TargetDescription::forCpu(test.cpu);
+  auto target = machineOf(test.cpu);
   if (!target)
     return llvm::toString(target.takeError());
   if (test.dearCalls)

@@ -17,6 +17,10 @@ namespace tokamak::test {
 /// A context that knows tk, func, and the reference definitions.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
+/// The instructions of `cpu`, "native" among them, in a machine of default caches and speeds: what is fused
+/// must not depend on the machine that runs the tests.
+llvm::Expected<TargetDescription> machineOf(llvm::StringRef cpu);
+
 /// A module (one func.func @main of tk operators, before partitioning) as code in memory.
 class TestProgram {
 public:
