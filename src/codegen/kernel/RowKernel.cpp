@@ -355,11 +355,16 @@ private:
   /// these are loaded and stored less often. `forSums(body)` calls `body` with the index of each vector of
   /// them.
   using SumBody = llvm::function_ref<void(ArrayRef<Index>)>;
-  void emitLineByLine(tk::ReduceOp reduce, const Buffer &memory, llvm::function_ref<void(SumBody)> forSums) {
+  /// `hasRoom`: behind a ragged vector's sums there is nothing that it must not touch.
+  void emitLineByLine(tk::ReduceOp reduce, const Buffer &memory, bool hasRoom,
+                      llvm::function_ref<void(SumBody)> forSums) {
+    auto store = [&](Value sum, ArrayRef<Index> at) {
+      hasRoom ? storeWhole(sum, memory, at) : e.store(sum, memory, at);
+    };
     DataType type = elementOf(reduce.getInput());
     SmallVector<int64_t> extents = reducedExtents(reduce);
     const int64_t width = std::clamp<int64_t>(extents.back(), 1, chains);
-    forSums([&](ArrayRef<Index> at) { storeWhole(identity(e, reduce.getKind(), type), memory, at); });
+    forSums([&](ArrayRef<Index> at) { store(identity(e, reduce.getKind(), type), at); });
     SmallVector<Index> reduced;
     forReduced(extents, width, reduced, {}, [&](const Index &first, int64_t count, ValueRange) {
       forSums([&](ArrayRef<Index> at) {
@@ -370,7 +375,7 @@ private:
           reduced.pop_back();
         }
         Value sum = combineAll(reduce, elements);
-        storeWhole(combine(e, reduce.getKind(), type, e.load(memory, at), sum), memory, at);
+        store(combine(e, reduce.getKind(), type, e.load(memory, at), sum), at);
       });
       return SmallVector<Value>();
     });
@@ -379,7 +384,7 @@ private:
   /// Lanes are columns, a task's in a row.
   void emitColumns(tk::ReduceOp reduce, const Buffer &memory) {
     emitScalarLoops(plan.innerExtents(reduce.getResult()), [&](ArrayRef<Index> inner, ValueRange) {
-      emitLineByLine(reduce, memory,
+      emitLineByLine(reduce, memory, /*hasRoom=*/true,
                      [&](SumBody body) { forVectors([&] { body(rowIndex(reduce.getResult(), inner)); }); });
       return SmallVector<Value>();
     });
@@ -391,7 +396,8 @@ private:
     nest.extents = plan.innerExtents(reduce.getResult());
     nest.lanes = k.lanes();
     ElementBuilder::Scope scope(e);
-    emitLineByLine(reduce, memory, [&](SumBody body) {
+    const bool hasRoom = nest.innerExtent() == plan.innerElements(reduce.getResult());
+    emitLineByLine(reduce, memory, hasRoom, [&](SumBody body) {
       emitNest(e, nest, {}, [&](ArrayRef<Index> inner, ValueRange) {
         body(rowIndex(reduce.getResult(), inner));
         return SmallVector<Value>();

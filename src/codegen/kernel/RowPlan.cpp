@@ -48,6 +48,13 @@ SmallVector<int64_t> RowPlan::innerExtents(Value value) const {
   return extents;
 }
 
+int64_t RowPlan::innerElements(Value value) const {
+  int64_t elements = 1;
+  for (int64_t n : innerExtents(value))
+    elements *= n;
+  return elements;
+}
+
 SmallVector<Index> RowPlan::rowIndex(Value value, ArrayRef<Index> outerIndex, ArrayRef<Index> inner) const {
   SmallVector<Index> index(tk::tensorType(value).getShape().size(), Index(0));
   for (auto [id, at] : llvm::zip(outer, outerIndex))
@@ -69,17 +76,10 @@ int64_t bytesOfElement(Value value) {
   return static_cast<int64_t>(byteSize(*fromMlir(tk::tensorType(value).getElementType())));
 }
 
-int64_t innerElements(const RowPlan &plan, Value value) {
-  int64_t elements = 1;
-  for (int64_t n : plan.innerExtents(value))
-    elements *= n;
-  return elements;
-}
-
 /// Loops that go through all lines of a task: reductions, and results that are no sums.
 int64_t passesOf(KernelBody &body, const RowPlan &plan) {
   return static_cast<int64_t>(body.heavyOperators().size()) +
-         llvm::count_if(body.results(), [&](Value result) { return innerElements(plan, result) > 1; });
+         llvm::count_if(body.results(), [&](Value result) { return plan.innerElements(result) > 1; });
 }
 
 /// How many neighbouring vectors of a row-major line tasks had best work on at once, where `bytes` for each
@@ -105,7 +105,7 @@ void planColumns(KernelBody &body, RowPlan &plan, RowStages &stages, Value lines
                  const TargetDescription &target, llvm::function_ref<int64_t()> bytesOfStages) {
   const int64_t bytes = tk::tensorType(lines).getNumElements() * bytesOfElement(lines);
   const int64_t again =
-      passesOf(body, plan) > 1 ? innerElements(plan, lines) * target.lanes() * bytesOfElement(lines) : 0;
+      passesOf(body, plan) > 1 ? plan.innerElements(lines) * target.lanes() * bytesOfElement(lines) : 0;
   auto choose = [&](int64_t bytesOfVector) {
     plan.vectorsAtOnce = vectorsSideBySide(body, plan, target, bytesOfVector);
     return plan.vectorsAtOnce > 1;
@@ -167,7 +167,7 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   }
   // Whole vectors are stored, also of a ragged row.
   auto bytesOf = [&](Value value) {
-    const int64_t elements = innerElements(plan, value), lanes = target.lanes();
+    const int64_t elements = plan.innerElements(value), lanes = target.lanes();
     const int64_t stored =
         plan.lanesAreRows() ? elements * lanes * plan.vectorsAtOnce : (elements + lanes - 1) / lanes * lanes;
     return (stored * bytesOfElement(value) + 63) / 64 * 64;

@@ -38,6 +38,7 @@ struct RowPlan {
   /// Axes of `value` that lie inside a row, and their extents.
   llvm::SmallVector<size_t> innerAxes(mlir::Value value) const;
   llvm::SmallVector<int64_t> innerExtents(mlir::Value value) const;
+  int64_t innerElements(mlir::Value value) const; ///< their product
   /// The index of `value` in the row that `outerIndex` (one a class of `outer`) and its inner indices name.
   llvm::SmallVector<Index> rowIndex(mlir::Value value, llvm::ArrayRef<Index> outerIndex,
                                     llvm::ArrayRef<Index> inner) const;

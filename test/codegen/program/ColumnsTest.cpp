@@ -85,6 +85,36 @@ TEST(Columns, ExpensiveOnesAreKept) {
   expectSame(scaledByMean(3, 20, 2000, "exp"));
 }
 
+/// Sums of lines over axis 1 of [batch, lines, A, B], the largest of f(sum) over A and B, and f(sum) plus it:
+/// the sums lie inside a row, A lines of B.
+std::string sumsInARow(int64_t batch, int64_t lines, int64_t a, int64_t b, const std::string &kind,
+                       const std::string &function) {
+  auto type = [&](int64_t l, int64_t p, int64_t q) {
+    return "tensor<" + std::to_string(batch) + "x" + std::to_string(l) + "x" + std::to_string(p) + "x" +
+           std::to_string(q) + "xf32>";
+  };
+  const std::string wide = type(lines, a, b), sums = type(1, a, b), one = type(1, 1, 1);
+  auto reduce = [](const std::string &of, const std::string &how, const std::string &axes) {
+    return " = tk.reduce " + of + " {kind = #tk.reduce_kind<" + how + ">, axes = array<i64: " + axes +
+           ">, keep_dims = true} : ";
+  };
+  return "func.func @main(%x: " + wide + ") -> " + sums + " {\n%g = tk.fusion \"g\"(%x) {\n^bb0(%a: " + wide +
+         "):\n%e = tk." + function + " %a : (" + wide + ") -> " + wide + "\n%s" + reduce("%e", kind, "1") +
+         "(" + wide + ") -> " + sums + "\n%m" + reduce("%s", "max", "2, 3") + "(" + sums + ") -> " + one +
+         "\n%y = tk.add %s, %m : (" + sums + ", " + one + ") -> " + sums + "\ntk.yield %y : " + sums +
+         "\n} : (" + wide + ") -> " + sums + "\nreturn %g : " + sums + "\n}";
+}
+
+TEST(Columns, SumsInsideARow) {
+  // A ragged vector must leave alone what the next line of sums has.
+  for (int64_t b : {32, 33, 37, 64, 100, 129})
+    for (int64_t a : {1, 3})
+      for (const char *kind : {"sum", "max", "product"}) {
+        expectSame(sumsInARow(1, 16, a, b, kind, "neg"), /*exact=*/std::string(kind) != "product");
+        expectSame(sumsInARow(6, 5, a, b, kind, "exp"));
+      }
+}
+
 TEST(Columns, ElementTypes) {
   for (const char *type : {"f64", "f16", "i32", "i8"})
     expectSame(scaledByMean(2, 9, 1100, "neg", type), /*exact=*/true);
