@@ -145,14 +145,15 @@ GroupGraph::Members GroupGraph::membersOfBoth(Node a, Node b) const {
   return result;
 }
 
-GroupGraph::Path GroupGraph::between(Node from, Node to, llvm::SmallVectorImpl<Node> &found) const {
+GroupGraph::Path GroupGraph::between(Node from, Node to, llvm::SmallVectorImpl<Node> &found,
+                                     size_t limit) const {
   llvm::SmallSet<Node, 16> seen;
   size_t steps = 0;
   // The first entry stands for `from`, whose direct edge to `to` is no way around.
   found.push_back(from);
   for (size_t i = 0; i < found.size(); ++i) {
     for (Node consumer : all[found[i]].consumers) {
-      if (++steps > mostSteps)
+      if (++steps > limit)
         return Path::TooLong;
       consumer = root(consumer);
       if (consumer == from || (consumer == to && i == 0))
@@ -177,7 +178,7 @@ GroupGraph::Path GroupGraph::pathAround(Node from, Node to) const {
     for (Node producer : all[behind[i]].producers) {
       producer = root(producer);
       if (++steps > fewSteps)
-        return between(from, to, found);
+        return between(from, to, found, mostSteps);
       if (producer == from && i > 0)
         return Path::Around;
       if (isBefore(from, producer) && producer != to && !llvm::is_contained(behind, producer))
@@ -189,7 +190,8 @@ GroupGraph::Path GroupGraph::pathAround(Node from, Node to) const {
 void GroupGraph::merge(Node from, Node to) {
   from = root(from), to = root(to);
   llvm::SmallVector<Node> behind;
-  [[maybe_unused]] Path path = between(from, to, behind);
+  // What was asked for before was answered backwards, maybe: there is no limit for the other way.
+  [[maybe_unused]] Path path = between(from, to, behind, std::numeric_limits<size_t>::max());
   assert(path == Path::None && "the merged group would depend on itself");
 
   // The merged group takes the place of `to`; what follows `from` moves right behind it.

@@ -67,8 +67,9 @@ private:
 
   Node root(Node node) const;
   bool isBefore(Node a, Node b) const { return all[a].label < all[b].label; }
-  /// Nodes that follow `from`, directly or not, and stand before `to`, in order.
-  Path between(Node from, Node to, llvm::SmallVectorImpl<Node> &found) const;
+  /// Nodes that follow `from`, directly or not, and stand before `to`, in order. At most `limit` edges are
+  /// looked at.
+  Path between(Node from, Node to, llvm::SmallVectorImpl<Node> &found, size_t limit) const;
   void connect();
   /// Puts all nodes into topological order. Groups that wait for each other keep their place in the block.
   void sortAll();

@@ -60,7 +60,8 @@ public:
       forConsumers(node, [&](GroupGraph::Node consumer) {
         if (!leavesSums(node, consumer))
           return tryMerge(node, consumer);
-        postponed.push_back(node);
+        if (postponed.empty() || postponed.back() != node)
+          postponed.push_back(node);
         return false;
       });
     // By now the consumer may be part of a norm.
@@ -77,8 +78,9 @@ private:
           break;
   }
 
-  /// Whether `from` reduces lines and elementwise work alone reads nothing of it but sums. One kernel of both
-  /// would read the lines twice as two do, but by columns, which the hardware does not fetch ahead.
+  /// Whether `from` reduces lines, and `to` is elementwise work as large that reads sums of it, not lines.
+  /// One kernel of both would read the lines twice as two do, but by columns, which the hardware does not
+  /// fetch ahead.
   bool leavesSums(GroupGraph::Node from, GroupGraph::Node to) const {
     if (llvm::any_of(groups.membersOf(to), fusion::reducesRows))
       return false;

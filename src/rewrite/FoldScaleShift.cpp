@@ -103,7 +103,8 @@ static LogicalResult replaceByScaled(Operation *op, const LinearOperator &linear
 /// Whether `value` goes through scales and shifts by constants alone until a shift without a -0, behind which
 /// no zero keeps its sign. That shift need not fold itself.
 static bool isShifted(Value value) {
-  while (value.hasOneUse()) {
+  constexpr int mostSteps = 16; // each scale of a chain asks anew
+  for (int step = 0; step < mostSteps && value.hasOneUse(); ++step) {
     Operation *reader = *value.user_begin();
     std::optional<ConstantOperand> parts = constantOperand(reader);
     if (!parts || !llvm::isa<tk::MulOp, tk::AddOp>(reader))

@@ -140,6 +140,23 @@ TEST_F(DecisionTest, TooManyOperatorsNamesTheNumbers) {
   EXPECT_EQ(log.decisions.back().detail, "257 operators, the limit is 256");
 }
 
+TEST_F(DecisionTest, OneOfThousandsOfReadersMerges) {
+  const std::string x = "tensor<64x64xf32>", column = "tensor<64x1xf32>";
+  std::string
+      body = "%s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (" +
+             x + ") -> " + column + node("sum"),
+      values, types;
+  for (int i = 0; i < 2100; ++i) {
+    const std::string value = "%y" + std::to_string(i);
+    body +=
+        value + " = tk.mul %x, %s : (" + x + ", " + column + ") -> " + x + node("reader" + std::to_string(i));
+    values += (i ? ", " : "") + value;
+    types += (i ? ", " : "") + x;
+  }
+  partition("%x: " + x, body + "return " + values + " : " + types, types, -1, createMergeRowsPass);
+  EXPECT_EQ(reason("sum", "reader0"), "fused");
+}
+
 TEST_F(DecisionTest, RowsNameTheNumbers) {
   auto reduce = [](const std::string &result, const std::string &x, int axis, const std::string &type) {
     return result + " = tk.reduce " + x +

@@ -82,6 +82,10 @@ int64_t passesOf(KernelBody &body, const RowPlan &plan) {
          llvm::count_if(body.results(), [&](Value result) { return plan.innerElements(result) > 1; });
 }
 
+/// Values of one element a column that there is room for beside what a task keeps of lines: they would be
+/// computed again for each line.
+constexpr int64_t valuesOfAColumn = 4;
+
 /// How many neighbouring vectors of a row-major line tasks had best work on at once, where `bytes` for each
 /// of them shall stay in the cache. A column's elements lie a line apart: each vector of them by itself meets
 /// cache lines and pages that its neighbours meet again, and none that the hardware has fetched ahead.
@@ -93,7 +97,7 @@ int64_t vectorsSideBySide(KernelBody &body, const RowPlan &plan, const TargetDes
     return 1;
   const int64_t inLine = plan.extentOf(*plan.laneClass, target.lanes());
   const int64_t tasks = plan.tasks(target.lanes()), wanted = body.isWorthSharing() ? enoughTasks : 1;
-  const int64_t fitting = target.l2Bytes / 4 / std::max<int64_t>(bytes, 1);
+  const int64_t fitting = target.l2Bytes / 4 / (bytes + valuesOfAColumn * target.vectorBytes);
   const int64_t vectors = std::min({most, inLine, tasks / wanted, fitting});
   if (vectors < fewest) // sums had better stay in registers
     return 1;
@@ -202,13 +206,15 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   if (!plan.isTransposed)
     bytesOfStages();
   // More stages where they leave the rows as they are; beyond L1 a load costs what it saves.
+  const int64_t ofColumns =
+      plan.vectorsAtOnce > 1 ? valuesOfAColumn * target.vectorBytes * plan.vectorsAtOnce : 0;
   stages.addWorthwhile(
       [&](Value value) -> std::optional<int64_t> {
         if (!llvm::all_of(plan.outer, [&](auto id) { return spansRow(value, id); }))
           return std::nullopt;
         return bytesOf(value);
       },
-      target.l1Bytes - needed);
+      std::max(target.l1Bytes - needed, ofColumns));
   for (Value value : stages.values())
     plan.stages.push_back(keep(value));
   if (plan.isTransposed) {

@@ -65,9 +65,10 @@ bool canTranspose(Value value, const Buffer &buffer, const RowPlan &plan) {
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
                                        const TargetDescription &target) {
   const int64_t lanes = target.lanes(), rows = plan.rows(), blocks = (rows + lanes - 1) / lanes;
-  // Few blocks are for one thread, and are full: masks cost what lanes save.
-  const bool isFull = 8 * (blocks * lanes - rows) <= blocks * lanes;
-  if (lanes == 1 || (blocks < enoughBlocks && (!isFull || body.isWorthSharing())))
+  // A last block that is not full puts all of them under masks, which cost what lanes save.
+  const bool isWhole = rows % lanes == 0;
+  const bool areEnough = blocks >= enoughBlocks || (isWhole && !body.isWorthSharing());
+  if (lanes == 1 || !areEnough || (!isWhole && !target.hasMaskRegisters))
     return std::nullopt;
   // Where lanes would be apart in memory when they run along rows.
   IndexSpace space;

@@ -27,16 +27,20 @@ std::string scaledByMean(int64_t batch, int64_t lines, int64_t columns, const st
          narrow + ")\nreturn %g#0, %g#1 : " + wide + ", " + narrow + "\n}";
 }
 
-int64_t vectorsAtOnce(const std::string &text, const TargetDescription &target) {
+codegen::RowEstimate estimateOf(const std::string &text, const TargetDescription &target) {
   auto context = makeContext();
   mlir::DialectRegistry registry;
   fusion::registerKernelDialects(registry);
   context->appendDialectRegistry(registry);
   context->loadAllAvailableDialects();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
-  int64_t vectors = 0;
-  module->walk([&](tk::FusionOp group) { vectors = codegen::estimateRows(group, target).vectorsAtOnce; });
-  return vectors;
+  codegen::RowEstimate rows;
+  module->walk([&](tk::FusionOp group) { rows = codegen::estimateRows(group, target); });
+  return rows;
+}
+
+int64_t vectorsAtOnce(const std::string &text, const TargetDescription &target) {
+  return estimateOf(text, target).vectorsAtOnce;
 }
 
 void expectSame(const std::string &text, bool exact = false) {
@@ -71,6 +75,23 @@ TEST(Columns, LinesStayInTheirCache) {
   EXPECT_EQ(of(600, 2048), 6);
   EXPECT_EQ(of(1100, 200), 1);   // the second cache has all of it anyway
   EXPECT_EQ(of(3000, 4096), 64); // from memory: tanh is computed again rather than kept
+}
+
+TEST(Columns, ValuesOfAColumnAreKept) {
+  // y = tanh(x) * exp(sum of tanh(x)): what is kept of the lines takes more than the first level, the
+  // exponential of each sum is kept all the same.
+  const std::string wide = "tensor<250x1024xf32>", sums = "tensor<1x1024xf32>";
+  const std::string text =
+      "func.func @main(%x: " + wide + ") -> " + wide + " {\n%g = tk.fusion \"g\"(%x) {\n^bb0(%a: " + wide +
+      "):\n%f = tk.tanh %a : (" + wide + ") -> " + wide +
+      "\n%s = tk.reduce %f {kind = #tk.reduce_kind<sum>, axes = array<i64: 0>, keep_dims = true} : (" + wide +
+      ") -> " + sums + "\n%e = tk.exp %s : (" + sums + ") -> " + sums + "\n%y = tk.mul %f, %e : (" + wide +
+      ", " + sums + ") -> " + wide + "\ntk.yield %y : " + wide + "\n} : (" + wide + ") -> " + wide +
+      "\nreturn %g : " + wide + "\n}";
+  auto target = TargetDescription::forCpu("x86-64-v3");
+  target->l2Bytes = 1 << 20;
+  const codegen::RowEstimate rows = estimateOf(text, *target);
+  EXPECT_EQ(rows.scratchBytes, (250 + 1 + 1) * 32 * rows.vectorsAtOnce);
 }
 
 TEST(Columns, WholeAndRagged) {

@@ -80,11 +80,14 @@ bool areTransposed(const std::string &text, const char *cpu) {
   return found;
 }
 
+/// `rows` that fill no whole blocks are one a lane only where masks cost nothing.
 void expectSame(const std::string &text, bool transposed = true, bool exact = false,
-                double tolerance = 1e-5) {
+                int64_t rows = manyRows) {
   for (const char *cpu : {"native", "x86-64-v3"}) {
-    EXPECT_EQ(areTransposed(text, cpu), transposed) << cpu << "\n" << text;
-    ProgramCase test{.text = text, .exact = exact, .tolerance = tolerance, .cpu = cpu};
+    auto target = TargetDescription::forCpu(cpu);
+    const bool canBe = rows % target->lanes() == 0 || target->hasMaskRegisters;
+    EXPECT_EQ(areTransposed(text, cpu), transposed && canBe) << cpu << "\n" << text;
+    ProgramCase test{.text = text, .exact = exact, .tolerance = 1e-5, .cpu = cpu};
     EXPECT_EQ(differenceFromReference(test), "") << cpu << "\n" << text;
   }
 }
@@ -93,7 +96,7 @@ TEST(ShortRows, Softmax) {
   // Whole squares and ragged ones, all rows and a part of the last block.
   for (int64_t extent : {2, 3, 8, 16, 17, 24, 100, 128})
     for (int64_t rows : {manyRows, manyRows + 5})
-      expectSame(softmaxOf(rows, extent));
+      expectSame(softmaxOf(rows, extent), true, /*exact=*/false, rows);
 }
 
 TEST(ShortRows, LongOrFewRowsStayWhatTheyWere) {
@@ -103,8 +106,8 @@ TEST(ShortRows, LongOrFewRowsStayWhatTheyWere) {
 
 TEST(ShortRows, LittleWorkIsForOneThreadWhateverTheTasks) {
   expectSame(softmaxOf(16, 100));
-  expectSame(softmaxOf(94, 16));
-  expectSame(softmaxOf(10, 100), /*transposed=*/false); // too many lanes would be idle
+  expectSame(softmaxOf(96, 16));
+  expectSame(softmaxOf(94, 16), /*transposed=*/false); // all blocks would be under masks
 }
 
 TEST(ShortRows, RowsOfSeveralAxes) {
@@ -120,7 +123,7 @@ TEST(ShortRows, RowsOfSeveralAxes) {
                      reduce("%s", "%t", "sum", "3, 4", "(" + x + ") -> " + row) +
                      binary("%y", "sub", "%t", "%s", row);
   std::string text = oneGroup({x, row, column, some, both}, body, {"%y", "%s"}, {x, row});
-  expectSame(text, true, /*exact=*/true);
+  expectSame(text, true, /*exact=*/true, 7 * 5 * 19);
 }
 
 TEST(ShortRows, MoreThanOneElementOfAReduction) {
