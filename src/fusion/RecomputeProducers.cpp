@@ -199,7 +199,8 @@ private:
     Known &before = known(node);
     if (!before.kernel)
       before.kernel = estimate(Candidate(groups.membersOf(node)));
-    const codegen::KernelEstimate &kernelBefore = *before.kernel, kernelAfter = estimate(candidate);
+    const codegen::KernelEstimate &kernelBefore = *before.kernel;
+    const codegen::KernelEstimate kernelAfter = estimate(candidate);
     if (kernelBefore.kind != kernelAfter.kind)
       return {kernelBefore.isTiled() ? Reason::AnchorInput : Reason::CannotEmit,
               "the " + kernelBefore.kind + " would become " + kernelAfter.kind};

@@ -184,13 +184,8 @@ private:
     bool storesAll = isKept && plan.lanesAreRows();
     auto storeElement = [&](ArrayRef<Index> inner) {
       auto index = rowIndex(value, inner.drop_front());
-      Value element = e.element(value, index), mask = e.mask();
-      // Scratch has room for whole vectors, and what a masked store leaves has to reach the cache before it
-      // can be loaded.
-      if (storesAll)
-        e.setMask(nullptr);
-      e.store(element, memory, index);
-      e.setMask(mask);
+      Value element = e.element(value, index);
+      storesAll ? storeWhole(element, memory, index) : e.store(element, memory, index);
     };
     auto body = [&](ArrayRef<Index> inner, ValueRange) {
       forVectors([&] { storeElement(inner); });
@@ -319,7 +314,8 @@ private:
     return values.front();
   }
 
-  /// To scratch, which has room for whole vectors.
+  /// To scratch, which has room for whole vectors: what a masked store leaves has to reach the cache before
+  /// it can be loaded.
   void storeWhole(Value value, const Buffer &memory, ArrayRef<Index> index) {
     Value mask = e.mask();
     e.setMask(nullptr);
@@ -351,11 +347,10 @@ private:
     });
   }
 
+  using SumBody = llvm::function_ref<void(ArrayRef<Index>)>;
   /// Vectors side by side, too many for registers: their sums are in scratch. Several lines at once, so that
   /// these are loaded and stored less often. `forSums(body)` calls `body` with the index of each vector of
-  /// them.
-  using SumBody = llvm::function_ref<void(ArrayRef<Index>)>;
-  /// `hasRoom`: behind a ragged vector's sums there is nothing that it must not touch.
+  /// them; `hasRoom` says that behind a ragged one there is nothing that it must not touch.
   void emitLineByLine(tk::ReduceOp reduce, const Buffer &memory, bool hasRoom,
                       llvm::function_ref<void(SumBody)> forSums) {
     auto store = [&](Value sum, ArrayRef<Index> at) {
