@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using namespace tokamak;

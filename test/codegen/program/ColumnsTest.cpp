@@ -2,9 +2,7 @@
 // What a task of columns reads lies whole lines apart, so it takes several vectors of each line. Each case is
 // a group of its own, so that it is one kernel for certain.
 #include "ProgramHarness.h"
-#include "codegen/kernel/RowEstimate.h"
-#include "fusion/KernelDialects.h"
-#include "mlir/Parser/Parser.h"
+#include "RowsOf.h"
 #include "gtest/gtest.h"
 
 using namespace tokamak;
@@ -27,20 +25,8 @@ std::string scaledByMean(int64_t batch, int64_t lines, int64_t columns, const st
          narrow + ")\nreturn %g#0, %g#1 : " + wide + ", " + narrow + "\n}";
 }
 
-codegen::RowEstimate estimateOf(const std::string &text, const TargetDescription &target) {
-  auto context = makeContext();
-  mlir::DialectRegistry registry;
-  fusion::registerKernelDialects(registry);
-  context->appendDialectRegistry(registry);
-  context->loadAllAvailableDialects();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
-  codegen::RowEstimate rows;
-  module->walk([&](tk::FusionOp group) { rows = codegen::estimateRows(group, target); });
-  return rows;
-}
-
 int64_t vectorsAtOnce(const std::string &text, const TargetDescription &target) {
-  return estimateOf(text, target).vectorsAtOnce;
+  return rowsOf(text, target).vectorsAtOnce;
 }
 
 void expectSame(const std::string &text, bool exact = false) {
@@ -90,7 +76,7 @@ TEST(Columns, ValuesOfAColumnAreKept) {
       "\nreturn %g : " + wide + "\n}";
   auto target = TargetDescription::forCpu("x86-64-v3");
   target->l2Bytes = 1 << 20;
-  const codegen::RowEstimate rows = estimateOf(text, *target);
+  const codegen::RowEstimate rows = rowsOf(text, *target);
   EXPECT_EQ(rows.scratchBytes, (250 + 1 + 1) * 32 * rows.vectorsAtOnce);
 }
 

@@ -3,10 +3,8 @@
 // Rows of up to 128 elements run as many at once as there are lanes: they are transposed on their way in and
 // out. Each case is a group of its own, so that it is one kernel for certain.
 #include "ProgramHarness.h"
+#include "RowsOf.h"
 #include "SpecialValues.h"
-#include "codegen/kernel/RowEstimate.h"
-#include "fusion/KernelDialects.h"
-#include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
 using namespace tokamak;
@@ -67,17 +65,8 @@ std::string softmaxOf(int64_t rows, int64_t extent) {
 }
 
 /// Rows run one a lane: a task is a block of them.
-bool areTransposed(const std::string &text, const char *cpu) {
-  auto context = makeContext();
-  mlir::DialectRegistry registry;
-  fusion::registerKernelDialects(registry);
-  context->appendDialectRegistry(registry);
-  context->loadAllAvailableDialects();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
-  auto target = TargetDescription::forCpu(cpu);
-  bool found = false;
-  module->walk([&](tk::FusionOp group) { found = codegen::estimateRows(group, *target).rowsAtOnce > 1; });
-  return found;
+bool areTransposed(const std::string &text, const TargetDescription &target) {
+  return rowsOf(text, target).rowsAtOnce > 1;
 }
 
 /// `rows` that fill no whole blocks are one a lane only where masks cost nothing.
@@ -86,7 +75,7 @@ void expectSame(const std::string &text, bool transposed = true, bool exact = fa
   for (const char *cpu : {"native", "x86-64-v3"}) {
     auto target = TargetDescription::forCpu(cpu);
     const bool canBe = rows % target->lanes() == 0 || target->hasMaskRegisters;
-    EXPECT_EQ(areTransposed(text, cpu), transposed && canBe) << cpu << "\n" << text;
+    EXPECT_EQ(areTransposed(text, *target), transposed && canBe) << cpu << "\n" << text;
     ProgramCase test{.text = text, .exact = exact, .tolerance = 1e-5, .cpu = cpu};
     EXPECT_EQ(differenceFromReference(test), "") << cpu << "\n" << text;
   }
@@ -213,7 +202,7 @@ TEST(ShortRows, SpecialValues) {
   std::string text = oneGroup({x}, body, {"%y", "%m", "%s"}, {x, n, n});
   const Tensor input = specialValues(DataType::Float32, rows * extent).reshaped({rows, extent});
   for (const char *cpu : {"native", "x86-64-v3"}) {
-    EXPECT_TRUE(areTransposed(text, cpu));
+    EXPECT_TRUE(areTransposed(text, llvm::cantFail(TargetDescription::forCpu(cpu))));
     ProgramCase test{.text = text, .exact = true, .cpu = cpu, .inputs = {input}};
     EXPECT_EQ(differenceFromReference(test), "") << cpu;
   }
