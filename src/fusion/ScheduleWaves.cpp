@@ -67,7 +67,7 @@ private:
   void readBlock() {
     for (Operation &op : block.without_terminator()) {
       placeOf[&op] = nodes.size();
-      nodes.push_back({&op, llvm::isa<tk::FusionOp>(op) && !analysis::isFree(&op)});
+      nodes.push_back({.op = &op, .isKernel = llvm::isa<tk::FusionOp>(op) && !analysis::isFree(&op)});
     }
     for (size_t i = 0; i < nodes.size(); ++i) {
       llvm::SmallDenseSet<size_t> read;

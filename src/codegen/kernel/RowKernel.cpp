@@ -9,6 +9,7 @@
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <algorithm>
 
@@ -33,11 +34,22 @@ SmallVector<AxisClasses::ClassId> leadingClasses(AxisClasses &classes, Value val
 /// Independent chains that a reduction over loops is: an addition's result is late by as many cycles.
 constexpr int64_t chains = 4;
 
+/// Which vectors of rows a task's code is for: lanes of the last one may have no row.
+enum class Vectors { any, whole, last };
+
+/// Rows that the last vector along them has, where it is not full; else 0.
+int64_t rowsOfLastVector(const RowPlan &plan, int64_t lanes) {
+  if (plan.isTransposed)
+    return plan.rows() % lanes;
+  // Several vectors at once: their loop ends in one of its own.
+  return plan.laneClass && plan.vectorsAtOnce == 1 ? plan.classes->extent(*plan.laneClass) % lanes : 0;
+}
+
 /// Emits one task: a row, or as many as there are lanes.
 class RowEmitter {
 public:
-  RowEmitter(KernelContext &k, const RowPlan &plan, Value task)
-      : k(k), plan(plan), e(k.builder, k.loc, space, 1) {
+  RowEmitter(KernelContext &k, const RowPlan &plan, Value task, Vectors vectors = Vectors::any)
+      : k(k), plan(plan), vectors(vectors), e(k.builder, k.loc, space, 1) {
     k.bindArguments(e);
     if (plan.isTransposed) {
       bindBlock(space.uniform(task, 0, plan.tasks(k.lanes()) - 1));
@@ -94,11 +106,11 @@ private:
     Index first = space.scale(block, k.lanes());
     rows = delinearize(space, space.add(first, e.laneIndex()), extents);
     const int64_t all = plan.rows();
-    const bool isRagged = all % k.lanes() != 0;
+    const bool isRagged = rowsOfLastVector(plan, k.lanes()) != 0 && vectors != Vectors::whole;
     if (isRagged) {
-      auto type = VectorType::get({k.lanes()}, k.builder.getI1Type());
-      rowsLeft = e.materialize(space.sub(Index(all), first));
-      e.setMask(k.builder.create<vector::CreateMaskOp>(k.loc, type, rowsLeft));
+      rowsLeft = vectors == Vectors::last ? e.indexConstant(rowsOfLastVector(plan, k.lanes()))
+                                          : e.materialize(space.sub(Index(all), first));
+      maskRows(rowsLeft);
     }
     for (int64_t lane = 0; lane < k.lanes(); ++lane) {
       Index row = space.add(first, Index(lane));
@@ -126,11 +138,16 @@ private:
       return;
     }
     rows[laneAxis] = space.add(firstColumn, e.laneIndex());
-    if (columns.innerExtent() % k.lanes() != 0) {
-      auto type = VectorType::get({k.lanes()}, k.builder.getI1Type());
-      Value remaining = e.materialize(space.sub(Index(columns.innerExtent()), firstColumn));
-      e.setMask(k.builder.create<vector::CreateMaskOp>(k.loc, type, remaining));
-    }
+    if (rowsOfLastVector(plan, k.lanes()) != 0)
+      maskRows(e.materialize(space.sub(Index(columns.innerExtent()), firstColumn)));
+  }
+
+  void maskRows(Value remaining) {
+    if (vectors == Vectors::last)
+      e.setMask(firstLanes(e, rowsOfLastVector(plan, k.lanes())));
+    else if (vectors == Vectors::any)
+      e.setMask(k.builder.create<vector::CreateMaskOp>(
+          k.loc, VectorType::get({k.lanes()}, k.builder.getI1Type()), remaining));
   }
 
   /// Calls `body` for each of the vectors that the task works on side by side, in a loop where they are
@@ -470,6 +487,7 @@ private:
 
   KernelContext &k;
   const RowPlan &plan;
+  Vectors vectors;
   IndexSpace space;
   ElementBuilder e;
   SmallVector<Index> rows; ///< one an outer class
@@ -483,6 +501,37 @@ private:
   Value rowsLeft;
 };
 
+/// Whether the vector of rows that `task` works on is the last one along them.
+Value isLastVector(KernelContext &k, const RowPlan &plan, Value task) {
+  IndexSpace space;
+  ElementBuilder e(k.builder, k.loc, space, 1);
+  int64_t inside = 1; // tasks of one vector
+  for (auto id : llvm::reverse(plan.outer)) {
+    if (plan.isTransposed || id == plan.laneClass)
+      break;
+    inside *= plan.extentOf(id, k.lanes());
+  }
+  const int64_t tasks = plan.tasks(k.lanes());
+  const int64_t along = plan.isTransposed ? tasks : plan.extentOf(*plan.laneClass, k.lanes());
+  Index vector = space.mod(space.floorDiv(space.uniform(task, 0, tasks - 1), inside), along);
+  return k.builder.create<arith::CmpIOp>(k.loc, arith::CmpIPredicate::eq, e.materialize(vector),
+                                         e.indexConstant(along - 1));
+}
+
+/// A vector that is not full has code of its own where each masked access costs as much as a dozen others.
+void emitTask(KernelContext &k, const RowPlan &plan, Value task) {
+  if (k.target.hasMaskRegisters || rowsOfLastVector(plan, k.lanes()) == 0) {
+    RowEmitter(k, plan, task).run();
+    return;
+  }
+  auto branch = k.builder.create<scf::IfOp>(k.loc, isLastVector(k, plan, task), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(k.builder);
+  k.builder.setInsertionPointToStart(branch.thenBlock());
+  RowEmitter(k, plan, task, Vectors::last).run();
+  k.builder.setInsertionPointToStart(branch.elseBlock());
+  RowEmitter(k, plan, task, Vectors::whole).run();
+}
+
 } // namespace
 
 static KernelStrategy strategyOf(KernelBody &body, const RowPlan &plan, const TargetDescription &target) {
@@ -495,8 +544,7 @@ static KernelStrategy strategyOf(KernelBody &body, const RowPlan &plan, const Ta
     IndexSpace none;
     ElementBuilder loops(k.builder, k.loc, none, 1);
     loops.loop(k.begin, k.end, {0, 0}, {}, [&](const Index &, ValueRange) {
-      Value task = k.builder.getInsertionBlock()->getArgument(0);
-      RowEmitter(k, plan, task).run();
+      emitTask(k, plan, k.builder.getInsertionBlock()->getArgument(0));
       return SmallVector<Value>();
     });
   };

@@ -188,7 +188,7 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   };
   std::optional<ShortRows> shortRows;
   if (!rowsInside && !plan.laneClass)
-    shortRows = planShortRows(body, memory, plan, target);
+    shortRows = planShortRows(body, memory, plan, stages.values(), target);
   if (shortRows) {
     plan.isTransposed = true;
     count(shortRows->arguments);

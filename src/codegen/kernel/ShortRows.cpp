@@ -4,6 +4,7 @@
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tokamak::codegen {
@@ -60,15 +61,69 @@ bool canTranspose(Value value, const Buffer &buffer, const RowPlan &plan) {
   return byteSize(buffer.type) == 4 || (isFloat(buffer.type) && byteSize(buffer.type) == 2);
 }
 
+/// Cycles a row that lanes along it take and lanes across rows would not: those of vectors that a row does
+/// not fill (a value of one element a row fills one lane), and waiting for reductions across lanes, each for
+/// the one before: processors hide that behind the work of the next rows, as far as they see.
+double cyclesOfLanesAlong(KernelBody &body, const RowPlan &plan, ArrayRef<Value> stages,
+                          const TargetDescription &target) {
+  constexpr double longestWait = 40, shareOfRow = 0.2;
+  SmallVector<Index> row(plan.outer.size(), Index(0));
+  double unfilled = 0, all = 0, reductions = 0;
+  auto add = [&](Value value) {
+    VectorNest nest;
+    nest.extents = {plan.innerElements(value)};
+    nest.lanes = target.lanes();
+    SmallVector<int64_t> extents = plan.innerExtents(value);
+    auto emit = [&](ElementBuilder &e, ArrayRef<Index> position) {
+      Value unknown = e.indexConstant(0); // code that is never lowered
+      auto bind = [&](Value kept) {
+        auto shape = tk::tensorType(kept).getShape();
+        e.bindBuffer(kept, {.pointer = unknown,
+                            .type = *fromMlir(tk::tensorType(kept).getElementType()),
+                            .shape = SmallVector<int64_t>(shape)});
+      };
+      llvm::for_each(body.arguments(), bind);
+      llvm::for_each(stages, [&](Value stage) { stage != value ? bind(stage) : void(); });
+      SmallVector<Index> inner = delinearize(e.space(), position.front(), extents);
+      e.element(value, plan.rowIndex(value, row, inner));
+    };
+    const auto elements = static_cast<double>(nest.innerExtent()),
+               lanes = static_cast<double>(nest.vectors() * nest.lanes);
+    const double cycles = elements * nestCost(value.getContext(), value.getLoc(), nest, target, emit);
+    all += cycles;
+    unfilled += cycles * (lanes - elements) / lanes;
+  };
+  for (Value stage : stages) {
+    auto reduce = stage.getDefiningOp<tk::ReduceOp>();
+    if (!reduce && llvm::is_contained(body.heavyOperators(), stage.getDefiningOp()))
+      return std::numeric_limits<double>::infinity(); // walks along a row element by element
+    reductions += reduce ? 1 : 0;
+    add(reduce ? reduce.getInput() : stage);
+  }
+  for (Value result : body.results())
+    if (!llvm::is_contained(stages, result))
+      add(result);
+  return unfilled + reductions * std::min(longestWait, shareOfRow * all);
+}
+
+/// Cycles a row of transposing one operand.
+double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
+  constexpr double ofElement = 0.25;
+  SmallVector<int64_t> extents = plan.innerExtents(value);
+  const size_t suffix = innerSuffix(plan, value);
+  const int64_t trailing = product(ArrayRef<int64_t>(extents).take_back(suffix));
+  return ofElement * static_cast<double>(plan.innerElements(value) / trailing *
+                                         llvm::alignTo(static_cast<uint64_t>(trailing), lanes));
+}
+
 } // namespace
 
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
-                                       const TargetDescription &target) {
+                                       ArrayRef<Value> stages, const TargetDescription &target) {
   const int64_t lanes = target.lanes(), rows = plan.rows(), blocks = (rows + lanes - 1) / lanes;
-  // A last block that is not full puts all of them under masks, which cost what lanes save.
   const bool isWhole = rows % lanes == 0;
   const bool areEnough = blocks >= enoughBlocks || (isWhole && !body.isWorthSharing());
-  if (lanes == 1 || !areEnough || (!isWhole && !target.hasMaskRegisters))
+  if (lanes == 1 || !areEnough)
     return std::nullopt;
   // Where lanes would be apart in memory when they run along rows.
   IndexSpace space;
@@ -98,6 +153,11 @@ std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &mem
       return std::nullopt;
     shortRows.results.push_back(value);
   }
+  double cycles = 0;
+  for (Value value : llvm::concat<Value>(shortRows.arguments, shortRows.results))
+    cycles += cyclesOfTransposing(value, plan, lanes);
+  if (cycles > cyclesOfLanesAlong(body, plan, stages, target))
+    return std::nullopt;
   return shortRows;
 }
 
@@ -167,9 +227,10 @@ void RowTranspose::store(Value value, const Buffer &scratch, const Buffer &memor
                                          : vectors.front());
     transposeSquare(loops, vectors);
     Value columnsOn = columns < e.lanes() ? firstLanes(e, columns) : Value();
-    for (auto [lane, row] : llvm::enumerate(outerIndex)) {
+    const std::optional<int64_t> known = rowCount ? getConstantIntValue(rowCount) : std::nullopt;
+    for (auto [lane, row] : llvm::enumerate(outerIndex.take_front(known.value_or(e.lanes())))) {
       Value exists;
-      if (rowCount && lane > 0) {
+      if (rowCount && !known && lane > 0) {
         Value isRow = b.create<arith::CmpIOp>(e.location(), arith::CmpIPredicate::ult,
                                               e.indexConstant(static_cast<int64_t>(lane)), rowCount);
         exists = e.splat(isRow);

@@ -13,9 +13,10 @@ struct ShortRows {
   llvm::SmallVector<mlir::Value> arguments, results;
 };
 
-/// Nothing where rows are long, few, or lie in memory in another way than one behind the other.
+/// Nothing where rows are long, few, or lie in memory in another way than one behind the other, and where
+/// transposing takes longer than it saves. `stages` are the values that a row keeps.
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
-                                       const TargetDescription &target);
+                                       llvm::ArrayRef<mlir::Value> stages, const TargetDescription &target);
 
 /// Copies rows between memory and scratch, a square of `lanes` elements of `lanes` rows at a time.
 class RowTranspose {

@@ -50,6 +50,17 @@ TEST(Columns, AsManyVectorsAsLeaveTasksEnough) {
   EXPECT_EQ(of(1, 500, 64 * 8, "f16"), 1); // sums are kept in memory, which would round them
 }
 
+TEST(Columns, OnlyTheLastVectorIsUnderMasks) {
+  // Without mask registers: a mask that is not constant would be `vmaskmov`, a dozen times a store.
+  auto target = llvm::cantFail(TargetDescription::forCpu("x86-64-v3"));
+  const std::string maps = scaledByMean(32, 14, 14, "neg");
+  EXPECT_EQ(vectorsAtOnce(maps, target), 1);
+  const std::string assembly = assemblyOf(maps, target);
+  EXPECT_NE(assembly.find("vmovups"), std::string::npos);
+  EXPECT_EQ(assembly.find("vmaskmovps\t%ymm"), std::string::npos); // loads under constant masks are quick
+  expectSame(maps);
+}
+
 TEST(Columns, LinesStayInTheirCache) {
   auto target = TargetDescription::forCpu("x86-64-v3");
   target->l2Bytes = 1 << 20;

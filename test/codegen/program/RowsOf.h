@@ -1,12 +1,14 @@
-//===- RowsOf.h - what the only group of a program would be as a row kernel -----------------------===//
+//===- RowsOf.h - what groups of a program would be as row kernels, and their code -------------===//
 #pragma once
 #include "ProgramHarness.h"
+#include "codegen/Program.h"
 #include "codegen/kernel/RowEstimate.h"
 #include "fusion/KernelDialects.h"
 #include "mlir/Parser/Parser.h"
 
 namespace tokamak::test {
 
+/// The estimate of the only group.
 inline codegen::RowEstimate rowsOf(const std::string &text, const TargetDescription &target) {
   auto context = makeContext();
   mlir::DialectRegistry registry;
@@ -17,6 +19,15 @@ inline codegen::RowEstimate rowsOf(const std::string &text, const TargetDescript
   codegen::RowEstimate rows;
   module->walk([&](tk::FusionOp group) { rows = codegen::estimateRows(group, target); });
   return rows;
+}
+
+/// The code of a program whose groups are given.
+inline std::string assemblyOf(const std::string &text, const TargetDescription &target) {
+  auto context = makeContext();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+  std::string assembly;
+  llvm::cantFail(codegen::compileProgram(*module, target, {.emit = "asm", .emitted = &assembly}));
+  return assembly;
 }
 
 } // namespace tokamak::test
