@@ -3,7 +3,8 @@
 
 Weights are random from a fixed seed. BatchNormalization statistics come from training-mode passes over random images, so
 that activations stay in the range that a trained model has; the operator itself is kept in the graph (PRESERVE), because
-folding it is the compiler's work. Batch and sequence extents are symbolic. Existing files are kept.
+folding it is the compiler's work. Batch and sequence extents are symbolic, and heights and widths of images where the
+architecture takes any. Existing files are kept.
 """
 import os
 import sys
@@ -50,7 +51,8 @@ def vision(name):
     elif name == "vit_b_16":
         nn.init.normal_(model.heads.head.weight, std=0.05)  # torchvision starts it at zero: all outputs equal
     size = IMAGE_SIZE[name]
-    return settle(model, size), (torch.randn(1, 3, size, size),), {"x": ["N"]}, {"y": ["N"]}
+    extents = {0: "N"} if name == "vit_b_16" else {0: "N", 2: "H", 3: "W"}
+    return settle(model, size), (torch.randn(1, 3, size, size),), {"x": extents}, {"y": {0: "N"}}
 
 
 class Tagger(nn.Module):
@@ -85,14 +87,15 @@ class Bert(nn.Module):
 
 
 def build(name):
-    """(model, example inputs, inputs, outputs); the last two map names to the symbolic leading extents."""
+    """(model, example inputs, inputs, outputs); the last two map names to the symbolic extents by axis."""
     if name in IMAGE_SIZE:
         return vision(name)
+    sequence, words = {0: "T", 1: "N"}, {0: "N", 1: "S"}
     if name in SEQUENCE:
-        return Tagger(SEQUENCE[name]).eval(), (torch.randn(50, 1, 40),), {"x": ["T", "N"]}, {"y": ["T", "N"]}
+        return Tagger(SEQUENCE[name]).eval(), (torch.randn(50, 1, 40),), {"x": sequence}, {"y": sequence}
     ids = torch.randint(0, 8000, (1, 64))
-    return (Bert().eval(), (ids, torch.ones_like(ids)), {"ids": ["N", "S"], "mask": ["N", "S"]},
-            {"pooled": ["N"], "hidden": ["N", "S"]})
+    return (Bert().eval(), (ids, torch.ones_like(ids)), {"ids": words, "mask": words},
+            {"pooled": {0: "N"}, "hidden": words})
 
 
 def main():
@@ -110,11 +113,10 @@ def main():
             continue
         torch.manual_seed(0)
         model, example, inputs, outputs = build(name)
-        axes = {value: dict(enumerate(extents)) for value, extents in (inputs | outputs).items()}
         # Not under no_grad: there this PyTorch takes a fused encoder path that has no ONNX form.
         torch.onnx.export(model, example, path + ".partial", opset_version=17, do_constant_folding=False,
                           training=torch.onnx.TrainingMode.PRESERVE, input_names=list(inputs),
-                          output_names=list(outputs), dynamic_axes=axes)
+                          output_names=list(outputs), dynamic_axes=inputs | outputs)
         os.rename(path + ".partial", path)
         print(path, flush=True)
 
