@@ -1,5 +1,6 @@
 //===- ElementBuilder.cpp - emits tensor elements by pulling them through index maps ----------===//
 #include "codegen/expression/ElementBuilder.h"
+#include "codegen/expression/ElementType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,7 +32,7 @@ Value ElementBuilder::element(Value tensor, ArrayRef<Index> index) {
     Operation *outer = std::exchange(expressed, op);
     result = cast<tk::TensorExpressionInterface>(op).emitElement(*this, index, number);
     expressed = outer;
-    result = round(result, *fromMlir(tk::tensorType(tensor).getElementType()));
+    result = round(result, elementOf(tensor));
   }
   scopes.back()[key] = result;
   return result;
@@ -41,7 +42,7 @@ Value ElementBuilder::elementIf(Value condition, Value tensor, ArrayRef<Index> i
   if (!condition)
     return element(tensor, index);
   if (tk::tensorType(tensor).getNumElements() == 0)
-    return constant(*fromMlir(tk::tensorType(tensor).getElementType()), 0);
+    return constant(elementOf(tensor), 0);
   Scope scope(*this);
   Value saved = currentMask;
   currentMask = andMask(currentMask, condition);
@@ -74,7 +75,7 @@ void ElementBuilder::reportIf(Value isWrong) {
 }
 
 Index ElementBuilder::loadedIndex(Value tensor, ArrayRef<Index> index, int64_t extent) {
-  DataType type = *fromMlir(tk::tensorType(tensor).getElementType());
+  DataType type = elementOf(tensor);
   Value value = element(tensor, index);
   bool isUniform = llvm::all_of(index, [&](const Index &i) { return indices.isUniform(i); });
   if (isUniform && laneCount > 1) // all lanes hold the same element

@@ -1,5 +1,6 @@
 //===- Elementwise.cpp - element expressions of elementwise operators ------------------------===//
 #include "codegen/expression/ElementBuilder.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/expression/Register.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,8 +14,6 @@ namespace {
 
 /// One elementwise operator: its operand elements arrive in compute type, and so does its result.
 using Formula = Value (*)(ElementBuilder &, Operation *, ValueRange, DataType);
-
-DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
 template <typename OpTy, Formula formula>
 struct Elementwise : tk::TensorExpressionInterface::ExternalModel<Elementwise<OpTy, formula>, OpTy> {

@@ -2,6 +2,7 @@
 // The plain form of the anchors: one output element as a sum over taps. It serves every element type and
 // every shape that the register-tiled emitters of codegen/anchors refuse.
 #include "codegen/expression/Combine.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/expression/Register.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -10,8 +11,6 @@ namespace tokamak::codegen {
 using namespace mlir;
 
 namespace {
-
-DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
 struct MatMul : tk::TensorExpressionInterface::ExternalModel<MatMul, tk::MatMulOp> {
   Value emitElement(Operation *op, ElementBuilder &e, ArrayRef<Index> index, unsigned) const {

@@ -1,5 +1,6 @@
 //===- Movement.cpp - element expressions of injective operators -----------------------------===//
 #include "codegen/expression/ElementBuilder.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/expression/Register.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 template <typename OpTy, typename Derived>
 using Model = tk::TensorExpressionInterface::ExternalModel<Derived, OpTy>;
-
-DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
 /// Splats and scalars become immediates; other constants are buffers of the kernel.
 struct Constant : Model<tk::ConstantOp, Constant> {

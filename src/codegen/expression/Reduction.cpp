@@ -1,5 +1,6 @@
 //===- Reduction.cpp - element expressions of reductions --------------------------------------===//
 #include "codegen/expression/Combine.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/expression/Register.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -83,8 +84,6 @@ Value multiplyAdd(ElementBuilder &e, DataType type, Value a, Value b, Value c) {
 }
 
 namespace {
-
-DataType elementOf(Value tensor) { return *fromMlir(tk::tensorType(tensor).getElementType()); }
 
 struct Reduce : tk::TensorExpressionInterface::ExternalModel<Reduce, tk::ReduceOp> {
   Value emitElement(Operation *op, ElementBuilder &e, ArrayRef<Index> index, unsigned) const {

@@ -1,5 +1,6 @@
 //===- IndexProbe.cpp - which elements an operator reads, as index maps -------------------------===//
 #include "codegen/kernel/IndexProbe.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/kernel/ScratchFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -30,7 +31,7 @@ IndexProbe::IndexProbe(Value value, llvm::function_ref<bool(Value)> stopAt) {
     }
     if (op && isa<tk::ConstantOp>(op))
       continue;
-    DataType type = *fromMlir(tk::tensorType(tensor).getElementType());
+    DataType type = elementOf(tensor);
     e.bindSource(tensor, [this, tensor, type, &e](ArrayRef<Index> index) {
       recorded.push_back({tensor, SmallVector<Index>(index)});
       return e.constant(type, 0);

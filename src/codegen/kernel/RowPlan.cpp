@@ -1,5 +1,6 @@
 //===- RowPlan.cpp - what is a row of a group, and what it keeps --------------------------------===//
 #include "codegen/kernel/RowPlan.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/kernel/RowStages.h"
 #include "codegen/kernel/ShortRows.h"
 
@@ -72,9 +73,7 @@ const KeptValue *RowPlan::stageOf(Value value) const {
 
 namespace {
 
-int64_t bytesOfElement(Value value) {
-  return static_cast<int64_t>(byteSize(*fromMlir(tk::tensorType(value).getElementType())));
-}
+int64_t bytesOfElement(Value value) { return static_cast<int64_t>(byteSize(elementOf(value))); }
 
 /// Loops that go through all lines of a task: reductions, and results that are no sums.
 int64_t passesOf(KernelBody &body, const RowPlan &plan) {

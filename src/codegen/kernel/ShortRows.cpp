@@ -1,6 +1,7 @@
 //===- ShortRows.cpp - many short rows at once, one a lane --------------------------------------===//
 #include "codegen/kernel/ShortRows.h"
 #include "codegen/anchors/PackTransposed.h"
+#include "codegen/expression/ElementType.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -78,9 +79,8 @@ double cyclesOfLanesAlong(KernelBody &body, const RowPlan &plan, ArrayRef<Value>
       Value unknown = e.indexConstant(0); // code that is never lowered
       auto bind = [&](Value kept) {
         auto shape = tk::tensorType(kept).getShape();
-        e.bindBuffer(kept, {.pointer = unknown,
-                            .type = *fromMlir(tk::tensorType(kept).getElementType()),
-                            .shape = SmallVector<int64_t>(shape)});
+        e.bindBuffer(kept,
+                     {.pointer = unknown, .type = elementOf(kept), .shape = SmallVector<int64_t>(shape)});
       };
       llvm::for_each(body.arguments(), bind);
       llvm::for_each(stages, [&](Value stage) { stage != value ? bind(stage) : void(); });
