@@ -9,6 +9,14 @@ namespace tokamak::codegen {
 
 using namespace mlir;
 
+bool reducesContiguously(tk::ReduceOp reduce) {
+  auto shape = tk::tensorType(reduce.getInput()).getShape();
+  int64_t last = static_cast<int64_t>(shape.size()) - 1;
+  while (last > 0 && shape[static_cast<size_t>(last)] == 1)
+    --last;
+  return llvm::is_contained(reduce.getAxes(), last);
+}
+
 namespace {
 
 /// Independent chains that a reduction over loops is: an addition's result is late by as many cycles.
@@ -28,7 +36,7 @@ public:
       return false;
     if (plan.lanesAreRows())
       plan.vectorsAtOnce > 1 ? emitColumns() : emitChains();
-    else if (reducesContiguously())
+    else if (reducesContiguously(reduce))
       emitAlongRow();
     else if (isSumOfLines())
       emitSums();
@@ -192,15 +200,6 @@ private:
     return lines >= fewestLines && !sums.empty() &&
            sums.size() == plan.innerExtents(reduce.getResult()).size() &&
            sums.back() >= fewestVectors * k.lanes() && byteSize(elementOf(reduce.getResult())) >= 4;
-  }
-
-  /// Lanes along the reduced axes pay where the result's own inner axes are not the contiguous ones.
-  bool reducesContiguously() {
-    auto shape = tk::tensorType(reduce.getInput()).getShape();
-    int64_t last = static_cast<int64_t>(shape.size()) - 1;
-    while (last > 0 && shape[static_cast<size_t>(last)] == 1)
-      --last;
-    return llvm::is_contained(reduce.getAxes(), last);
   }
 
   RowTask &task;

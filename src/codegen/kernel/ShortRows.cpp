@@ -3,6 +3,7 @@
 #include "codegen/anchors/PackTransposed.h"
 #include "codegen/expression/ElementType.h"
 #include "codegen/kernel/IndexProbe.h"
+#include "codegen/kernel/RowReductions.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -56,59 +57,102 @@ bool readsOwnRow(Value argument, const RowPlan &plan) {
 }
 
 bool canTranspose(Value value, const Buffer &buffer, const RowPlan &plan) {
-  if (buffer.layout.isBlocked() || buffer.position || innerSuffix(plan, value) == 0 ||
-      product(plan.innerExtents(value)) > longestRow)
+  const int64_t elements = plan.innerElements(value);
+  if (buffer.layout.isBlocked() || buffer.position || innerSuffix(plan, value) == 0 || elements == 0 ||
+      elements > longestRow)
     return false;
   return byteSize(buffer.type) == 4 || (isFloat(buffer.type) && byteSize(buffer.type) == 2);
 }
 
-/// Cycles a row that lanes along it take and lanes across rows would not: those of vectors that a row does
-/// not fill (a value of one element a row fills one lane), and waiting for reductions across lanes, each for
-/// the one before: processors hide that behind the work of the next rows, as far as they see.
-double cyclesOfLanesAlong(KernelBody &body, const RowPlan &plan, ArrayRef<Value> stages,
-                          const TargetDescription &target) {
-  constexpr double longestWait = 40, shareOfRow = 0.2;
-  SmallVector<Index> row(plan.outer.size(), Index(0));
-  double unfilled = 0, all = 0, reductions = 0;
-  auto add = [&](Value value) {
+/// What one row costs with lanes along it, in cycles.
+class RowCost {
+public:
+  RowCost(KernelBody &body, const RowPlan &plan, ArrayRef<Value> stages, const TargetDescription &target)
+      : plan(plan), target(target), kept(stages.begin(), stages.end()) {
+    const SmallVector<Operation *> heavy = body.heavyOperators();
+    const llvm::SmallDenseSet<Operation *> walks(heavy.begin(), heavy.end());
+    for (Value stage : stages) {
+      Operation *op = stage.getDefiningOp();
+      if (auto reduce = llvm::dyn_cast<tk::ReduceOp>(op)) {
+        Value input = reduce.getInput();
+        const int64_t loops = reducesContiguously(reduce) ? plan.innerElements(stage) : 1;
+        reductions += loops;
+        add(input, loops, /*isLoaded=*/kept.contains(input));
+      } else {
+        walksAlong |= walks.contains(op);
+        add(stage);
+      }
+    }
+    for (Value result : body.results())
+      if (!kept.contains(result))
+        add(result);
+  }
+
+  /// What lanes across rows would not take: vectors that a row does not fill (a value of one element a row
+  /// fills one lane), beginning each loop for each row, and waiting for reductions across lanes, each for the
+  /// one before. Processors hide that behind the work of the next rows, as far as they see.
+  double avoidable() const {
+    constexpr double beginning = 1.5, longestWait = 40, shareOfRow = 0.2;
+    if (walksAlong) // element by element
+      return std::numeric_limits<double>::infinity();
+    return unfilled + static_cast<double>(begun) * beginning +
+           static_cast<double>(reductions) * std::min(longestWait, shareOfRow * ofRow);
+  }
+
+private:
+  /// The loop over the elements of `value`, or several, each over as many of them.
+  void add(Value value, int64_t loops = 1, bool isLoaded = false) {
+    const int64_t all = plan.innerElements(value);
+    if (all == 0)
+      return;
     VectorNest nest;
-    nest.extents = {plan.innerElements(value)};
+    nest.extents = {all / loops};
     nest.lanes = target.lanes();
-    SmallVector<int64_t> extents = plan.innerExtents(value);
     auto emit = [&](ElementBuilder &e, ArrayRef<Index> position) {
-      Value unknown = e.indexConstant(0); // code that is never lowered
-      auto bind = [&](Value kept) {
-        auto shape = tk::tensorType(kept).getShape();
-        e.bindBuffer(kept,
-                     {.pointer = unknown, .type = elementOf(kept), .shape = SmallVector<int64_t>(shape)});
-      };
-      llvm::for_each(body.arguments(), bind);
-      llvm::for_each(stages, [&](Value stage) { stage != value ? bind(stage) : void(); });
-      SmallVector<Index> inner = delinearize(e.space(), position.front(), extents);
-      e.element(value, plan.rowIndex(value, row, inner));
+      isLoaded || llvm::isa<BlockArgument>(value) ? bind(e, value) : bindOperands(e, value);
+      SmallVector<Index> row(plan.outer.size(), Index(0));
+      e.element(value, plan.rowIndex(value, row,
+                                     delinearize(e.space(), position.front(), plan.innerExtents(value))));
     };
     const auto elements = static_cast<double>(nest.innerExtent()),
                lanes = static_cast<double>(nest.vectors() * nest.lanes);
-    const double cycles = elements * nestCost(value.getContext(), value.getLoc(), nest, target, emit);
-    all += cycles;
+    const double cycles =
+        static_cast<double>(all) * nestCost(value.getContext(), value.getLoc(), nest, target, emit);
+    ofRow += cycles;
+    begun += loops;
     unfilled += cycles * (lanes - elements) / lanes;
-  };
-  for (Value stage : stages) {
-    auto reduce = stage.getDefiningOp<tk::ReduceOp>();
-    if (!reduce && llvm::is_contained(body.heavyOperators(), stage.getDefiningOp()))
-      return std::numeric_limits<double>::infinity(); // walks along a row element by element
-    reductions += reduce ? 1 : 0;
-    add(reduce ? reduce.getInput() : stage);
   }
-  for (Value result : body.results())
-    if (!llvm::is_contained(stages, result))
-      add(result);
-  return unfilled + reductions * std::min(longestWait, shareOfRow * all);
-}
+  static void bind(ElementBuilder &e, Value value) {
+    auto shape = tk::tensorType(value).getShape();
+    Value unknown = e.indexConstant(0); // code that is never lowered
+    e.bindBuffer(value, {.pointer = unknown, .type = elementOf(value), .shape = SmallVector<int64_t>(shape)});
+  }
+  /// All that a loop over `value` loads.
+  void bindOperands(ElementBuilder &e, Value value) const {
+    SmallVector<Operation *> open = {value.getDefiningOp()};
+    llvm::SmallDenseSet<Value> seen;
+    while (!open.empty())
+      for (Value operand : open.pop_back_val()->getOperands()) {
+        if (!seen.insert(operand).second)
+          continue;
+        if (kept.contains(operand) || llvm::isa<BlockArgument>(operand))
+          bind(e, operand);
+        else
+          open.push_back(operand.getDefiningOp());
+      }
+  }
+
+  const RowPlan &plan;
+  const TargetDescription &target;
+  llvm::SmallDenseSet<Value> kept;
+  double unfilled = 0, ofRow = 0;
+  int64_t reductions = 0, begun = 0;
+  bool walksAlong = false;
+};
 
 /// Cycles a row of transposing one operand.
 double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
-  constexpr double ofElement = 0.25;
+  constexpr double ofElement = 0.3;
   SmallVector<int64_t> extents = plan.innerExtents(value);
   const size_t suffix = innerSuffix(plan, value);
   const int64_t trailing = product(ArrayRef<int64_t>(extents).take_back(suffix));
@@ -156,7 +200,7 @@ std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &mem
   double cycles = 0;
   for (Value value : llvm::concat<Value>(shortRows.arguments, shortRows.results))
     cycles += cyclesOfTransposing(value, plan, lanes);
-  if (cycles > cyclesOfLanesAlong(body, plan, stages, target))
+  if (cycles > RowCost(body, plan, stages, target).avoidable())
     return std::nullopt;
   return shortRows;
 }

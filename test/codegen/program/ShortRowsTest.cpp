@@ -111,6 +111,17 @@ TEST(ShortRows, TransposingHasToPay) {
   expectSame(centred(33, "tanh"));
 }
 
+TEST(ShortRows, RowsWithoutElements) {
+  std::string x = tensor({manyRows, 0}), n = tensor({manyRows});
+  const std::string sum = oneGroup({x},
+                                   "%m = tk.reduce %a0 {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, "
+                                   "keep_dims = false} : (" +
+                                       x + ") -> " + n + "\n",
+                                   {"%m"}, {n});
+  for (const std::string &text : {sum, softmaxOf(manyRows, 0)})
+    EXPECT_EQ(differenceFromReference({.text = text, .exact = true}), "") << text;
+}
+
 TEST(ShortRows, OnlyTheLastBlockIsUnderMasks) {
   // Without mask registers: a mask that is not constant would be `vmaskmov`, a dozen times a store.
   auto target = llvm::cantFail(TargetDescription::forCpu("x86-64-v3"));
