@@ -78,13 +78,6 @@ bool isArithmetic(Operation *emitted) {
 }
 
 /// Lets the builder find `value` in memory.
-void bindMemory(ElementBuilder &e, Value value) {
-  auto type = tk::tensorType(value);
-  // A pointer that nobody follows: the code is never lowered.
-  e.bindBuffer(value, Buffer{e.indexConstant(0), *fromMlir(type.getElementType()),
-                             SmallVector<int64_t>(type.getShape())});
-}
-
 /// For `lanes` elements of each of `results`, which are of one shape, with their last `collapsed` axes as one
 /// loop by vectors, the others as loops around it; `bind` says what lies in memory.
 ExpressionCost costInNest(ArrayRef<Value> results, size_t collapsed, const TargetDescription &target,

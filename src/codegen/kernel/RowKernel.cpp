@@ -1,5 +1,4 @@
-//===- RowKernel.cpp - groups that reduce, one row at a time
-//---------------------------------------------===//
+//===- RowKernel.cpp - groups that reduce, one row at a time ----------------------------------===//
 // Axes that every operator of the group keeps are the outer loops, one task an index ("row"). Inside a row
 // the group runs stage by stage (RowStages.h): each reduction, and each value that is dear to compute again,
 // is computed once and kept in the thread's scratch; everything else is an expression of what reads it.

@@ -26,10 +26,7 @@ RowTask::RowTask(KernelContext &kernel, const RowPlan &plan, Value number, RowVe
   SmallVector<int64_t> extents;
   for (auto id : plan.outer)
     extents.push_back(plan.extentOf(id, k.lanes()));
-  int64_t tasks = 1;
-  for (int64_t n : extents)
-    tasks *= n;
-  auto indices = delinearize(space, space.uniform(number, 0, tasks - 1), extents);
+  auto indices = delinearize(space, space.uniform(number, 0, plan.tasks(k.lanes()) - 1), extents);
   if (plan.laneClass)
     e.setLanes(k.lanes());
   for (auto [id, index, extent] : llvm::zip(plan.outer, indices, extents))
@@ -47,15 +44,10 @@ void RowTask::bindBlock(const Index &block) {
   Index first = space.scale(block, k.lanes());
   rows = delinearize(space, space.add(first, e.laneIndex()), extents);
   const int64_t all = plan.rows();
-  const bool isRagged = rowsOfLastVector(plan, k.lanes()) != 0 && vectors != RowVectors::whole;
-  if (isRagged) {
-    rowsLeft = vectors == RowVectors::last ? e.indexConstant(rowsOfLastVector(plan, k.lanes()))
-                                           : e.materialize(space.sub(Index(all), first));
-    maskRows(rowsLeft);
-  }
+  rowsLeft = maskRows(space.sub(Index(all), first));
   for (int64_t lane = 0; lane < k.lanes(); ++lane) {
     Index row = space.add(first, Index(lane));
-    if (isRagged)
+    if (rowsLeft)
       row = space.uniform(
           k.builder.create<arith::MinSIOp>(k.loc, e.materialize(row), e.indexConstant(all - 1)), 0, all - 1);
     laneRows.push_back(delinearize(space, row, extents));
@@ -78,16 +70,21 @@ void RowTask::bindColumns() {
     return;
   }
   rows[laneAxis] = space.add(firstColumn, e.laneIndex());
-  if (rowsOfLastVector(plan, k.lanes()) != 0)
-    maskRows(e.materialize(space.sub(Index(columns.innerExtent()), firstColumn)));
+  maskRows(space.sub(Index(columns.innerExtent()), firstColumn));
 }
 
-void RowTask::maskRows(Value remaining) {
-  if (vectors == RowVectors::last)
-    e.setMask(firstLanes(e, rowsOfLastVector(plan, k.lanes())));
-  else if (vectors == RowVectors::any)
-    e.setMask(k.builder.create<vector::CreateMaskOp>(
-        k.loc, VectorType::get({k.lanes()}, k.builder.getI1Type()), remaining));
+Value RowTask::maskRows(const Index &remaining) {
+  const int64_t last = rowsOfLastVector(plan, k.lanes());
+  if (last == 0 || vectors == RowVectors::whole)
+    return nullptr;
+  if (vectors == RowVectors::last) {
+    e.setMask(firstLanes(e, last));
+    return e.indexConstant(last);
+  }
+  Value count = e.materialize(remaining);
+  auto type = VectorType::get({k.lanes()}, k.builder.getI1Type());
+  e.setMask(k.builder.create<vector::CreateMaskOp>(k.loc, type, count));
+  return count;
 }
 
 void RowTask::forVectors(function_ref<void()> body) {

@@ -26,7 +26,7 @@ public:
   ElementBuilder e;
 
   // Of a block of rows (RowPlan::isTransposed): their indices lane by lane, and how many of them there are
-  // (type index), where that is not certain.
+  // (type index) where it may not be full.
   llvm::SmallVector<llvm::SmallVector<Index>> laneRows;
   mlir::Value rowsLeft;
 
@@ -55,7 +55,9 @@ public:
 private:
   void bindBlock(const Index &block);
   void bindColumns();
-  void maskRows(mlir::Value remaining);
+  /// Sets the mask where the vector may not be full, and returns how many lanes have a row, else null.
+  /// `remaining`: rows from the first of the vector on.
+  mlir::Value maskRows(const Index &remaining);
   double probeCost(const VectorNest &nest, const Probe &emit);
 
   const RowVectors vectors;

@@ -1,5 +1,7 @@
 //===- ScratchFunction.h - a place to emit code that is thrown away ------------------------------===//
 #pragma once
+#include "codegen/expression/ElementBuilder.h"
+#include "codegen/expression/ElementType.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -16,5 +18,11 @@ struct ScratchFunction {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::OpBuilder builder;
 };
+
+/// `value` lies in row-major memory. Its pointer is one that nobody follows.
+inline void bindMemory(ElementBuilder &e, mlir::Value value) {
+  e.bindBuffer(value, Buffer{e.indexConstant(0), elementOf(value),
+                             llvm::SmallVector<int64_t>(tk::tensorType(value).getShape())});
+}
 
 } // namespace tokamak::codegen

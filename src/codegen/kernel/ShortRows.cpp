@@ -1,13 +1,14 @@
 //===- ShortRows.cpp - many short rows at once, one a lane --------------------------------------===//
 #include "codegen/kernel/ShortRows.h"
 #include "codegen/anchors/PackTransposed.h"
-#include "codegen/expression/ElementType.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/RowReductions.h"
+#include "codegen/kernel/ScratchFunction.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
 
 namespace tokamak::codegen {
 
@@ -86,17 +87,23 @@ public:
     for (Value result : body.results())
       if (!kept.contains(result))
         add(result);
+    for (Operation &op : body.block().without_terminator())
+      dearScalars += op.hasTrait<tk::IsExpensive>() && plan.innerElements(op.getResult(0)) == 1;
   }
 
   /// What lanes across rows would not take: vectors that a row does not fill (a value of one element a row
-  /// fills one lane), beginning each loop for each row, and waiting for reductions across lanes, each for the
-  /// one before. Processors hide that behind the work of the next rows, as far as they see.
+  /// fills one lane), beginning each loop for each row, and waiting for what is one element a row: reductions
+  /// across lanes, roots, quotients. Processors hide that behind the work of the next rows, as far as they
+  /// see.
   double avoidable() const {
-    constexpr double beginning = 1.5, longestWait = 40, shareOfRow = 0.2;
+    constexpr double beginning = 1.5, ofReduction = 25, ofScalar = 20, shareOfRow = 0.2;
     if (walksAlong) // element by element
       return std::numeric_limits<double>::infinity();
-    return unfilled + static_cast<double>(begun) * beginning +
-           static_cast<double>(reductions) * std::min(longestWait, shareOfRow * ofRow);
+    auto wait = [&](int64_t times, double cycles) {
+      return static_cast<double>(times) * std::min(cycles, shareOfRow * ofRow);
+    };
+    return unfilled + static_cast<double>(begun) * beginning + wait(reductions, ofReduction) +
+           wait(dearScalars, ofScalar);
   }
 
 private:
@@ -109,7 +116,7 @@ private:
     nest.extents = {all / loops};
     nest.lanes = target.lanes();
     auto emit = [&](ElementBuilder &e, ArrayRef<Index> position) {
-      isLoaded || llvm::isa<BlockArgument>(value) ? bind(e, value) : bindOperands(e, value);
+      isLoaded || llvm::isa<BlockArgument>(value) ? bindMemory(e, value) : bindOperands(e, value);
       SmallVector<Index> row(plan.outer.size(), Index(0));
       e.element(value, plan.rowIndex(value, row,
                                      delinearize(e.space(), position.front(), plan.innerExtents(value))));
@@ -122,11 +129,6 @@ private:
     begun += loops;
     unfilled += cycles * (lanes - elements) / lanes;
   }
-  static void bind(ElementBuilder &e, Value value) {
-    auto shape = tk::tensorType(value).getShape();
-    Value unknown = e.indexConstant(0); // code that is never lowered
-    e.bindBuffer(value, {.pointer = unknown, .type = elementOf(value), .shape = SmallVector<int64_t>(shape)});
-  }
   /// All that a loop over `value` loads.
   void bindOperands(ElementBuilder &e, Value value) const {
     SmallVector<Operation *> open = {value.getDefiningOp()};
@@ -136,7 +138,7 @@ private:
         if (!seen.insert(operand).second)
           continue;
         if (kept.contains(operand) || llvm::isa<BlockArgument>(operand))
-          bind(e, operand);
+          bindMemory(e, operand);
         else
           open.push_back(operand.getDefiningOp());
       }
@@ -146,13 +148,15 @@ private:
   const TargetDescription &target;
   llvm::SmallDenseSet<Value> kept;
   double unfilled = 0, ofRow = 0;
-  int64_t reductions = 0, begun = 0;
+  int64_t reductions = 0, dearScalars = 0, begun = 0;
   bool walksAlong = false;
 };
 
 /// Cycles a row of transposing one operand.
 double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
-  constexpr double ofElement = 0.3;
+  constexpr double ofVector =
+      0.48; // a square of so many takes their logarithm of steps, a load and a store each
+  const double ofElement = ofVector * (std::log2(lanes) + 2) / static_cast<double>(lanes);
   SmallVector<int64_t> extents = plan.innerExtents(value);
   const size_t suffix = innerSuffix(plan, value);
   const int64_t trailing = product(ArrayRef<int64_t>(extents).take_back(suffix));
@@ -165,8 +169,8 @@ double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
                                        ArrayRef<Value> stages, const TargetDescription &target) {
   const int64_t lanes = target.lanes(), rows = plan.rows(), blocks = (rows + lanes - 1) / lanes;
-  const bool isWhole = rows % lanes == 0;
-  const bool areEnough = blocks >= enoughBlocks || (isWhole && !body.isWorthSharing());
+  const bool areFull = 4 * rows >= 3 * blocks * lanes;
+  const bool areEnough = blocks >= enoughBlocks || (areFull && !body.isWorthSharing());
   if (lanes == 1 || !areEnough)
     return std::nullopt;
   // Where lanes would be apart in memory when they run along rows.
