@@ -53,7 +53,8 @@ static Words words(Reason reason) {
   case Reason::FarApart:
     return {"far-apart", "Whether another way leads from the one to the other takes too long to find out."};
   case Reason::NoGain:
-    return {"no-gain", "Together they would take no less time than apart."};
+    return {"no-gain",
+            "Together they would take no less time than apart, or less by what the model cannot tell."};
   case Reason::ReadElsewhere:
     return {"read-elsewhere",
             "Another kernel reads the value too, so it cannot stay inside the kernel of both."};

@@ -29,7 +29,7 @@ enum class Reason {
   Cycle,            ///< a path through other groups leads from the one to the other
   CannotEmit,       ///< the kernel emitter cannot do the group; the detail says why
   FarApart,         ///< whether another way leads between them takes too long to find out
-  NoGain,           ///< together they would take no less time than apart
+  NoGain,           ///< together they would take no less time than apart, as far as the model can tell
   ReadElsewhere,    ///< another kernel reads the producer's value, which would stay inside the kernel of both
   OtherMerge,       ///< one of the two is better off in a kernel without the other
   ReusesElements,   ///< the consumer asks for an element more than once, and it is dear to compute again

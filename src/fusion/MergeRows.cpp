@@ -137,7 +137,7 @@ private:
     const int64_t wanted = rowsWanted(producers, consumers), scratchLimit = target.l2Bytes / 4;
     std::string rows = std::to_string(together.rows) + " rows";
     std::string scratch = std::to_string(together.scratchBytes) + " bytes of scratch";
-    if (together.rows < wanted)
+    if (together.rows < wanted && !fillsThreads(together))
       return {Reason::TooFewRows, rows + ", at least " + std::to_string(wanted) + " wanted"};
     if (together.scratchBytes > scratchLimit)
       return {Reason::TooMuchScratch, scratch + ", the limit is " + std::to_string(scratchLimit)};
@@ -163,6 +163,13 @@ private:
         wanted = std::min(wanted, one->rows);
     return wanted;
   }
+  /// Few rows are enough where hardly a thread waits for the one that is done last.
+  bool fillsThreads(const codegen::RowEstimate &rows) const {
+    constexpr double wellFilled = 0.88;
+    const int64_t tasks = llvm::divideCeil(rows.rows, rows.rowsAtOnce * rows.vectorsAtOnce),
+                  rounds = llvm::divideCeil(tasks, target.cores);
+    return static_cast<double>(tasks) >= wellFilled * static_cast<double>(rounds * target.cores);
+  }
   codegen::RowEstimate estimateOf(GroupGraph::Node node) {
     auto [entry, isNew] = known.try_emplace(node);
     if (isNew)
@@ -170,7 +177,7 @@ private:
     return entry->second;
   }
 
-  /// Rows beyond which more parallelism is of no use.
+  /// Rows beyond which threads share them well, however many there are.
   static constexpr int64_t enoughRows = 32;
   /// Planning a row kernel takes time that grows with the square of its operators, and what the stages share
   /// is computed again in each; a chain of some eight layer norms is long enough to have saved the traffic.

@@ -1,5 +1,6 @@
 //===- ReassociateProducts.cpp - products by two constant matrices as one ----------------------===//
-// (x A) B -> x (A B), where the one product costs less than the two and its matrix has fewer elements.
+// (x A) B -> x (A B) and A (B x) -> (A B) x, where the one product costs less than the two and its matrix has
+// fewer elements.
 //
 // Contract: exact for integers, which wrap. On float32 and float64 reassociating: A B is summed in double and
 // rounded once, the error is within (k + l) eps |x| |A| |B|. An infinite x is inf - inf = NaN in one form and
@@ -22,7 +23,7 @@ using namespace tokamak;
 static constexpr int64_t mostMultiplications = 200'000'000;
 
 namespace {
-/// A constant matrix [rows, columns] as the right operand of a product, its transposition resolved.
+/// A constant matrix [rows, columns] as an operand of a product, its transposition resolved.
 struct Matrix {
   Tensor values;
   bool isTransposed;
@@ -34,10 +35,15 @@ struct Matrix {
 };
 } // namespace
 
-static std::optional<Matrix> rightMatrix(tk::MatMulOp op) {
-  if (!op || !op.getRhs().getDefiningOp<tk::ConstantOp>() || tk::tensorType(op.getRhs()).getRank() != 2)
+static std::optional<Matrix> constantMatrix(Value value, bool isTransposed) {
+  if (!value.getDefiningOp<tk::ConstantOp>() || tk::tensorType(value).getRank() != 2)
     return std::nullopt;
-  return Matrix{*tk::constantValue(op.getRhs()), op.getTransposeRhs()};
+  return Matrix{*tk::constantValue(value), isTransposed};
+}
+
+/// Of an operand that nobody else reads.
+static tk::MatMulOp onlyReadHere(Value value) {
+  return value.hasOneUse() ? value.getDefiningOp<tk::MatMulOp>() : nullptr;
 }
 
 static Tensor multiplied(const Matrix &a, const Matrix &b) {
@@ -62,26 +68,49 @@ static Tensor multiplied(const Matrix &a, const Matrix &b) {
   return result;
 }
 
-static LogicalResult reassociate(tk::MatMulOp outer, PatternRewriter &rewriter) {
-  std::optional<Matrix> b = rightMatrix(outer);
-  auto inner = b && !outer.getTransposeLhs() && outer.getLhs().hasOneUse()
-                   ? outer.getLhs().getDefiningOp<tk::MatMulOp>()
-                   : nullptr;
-  std::optional<Matrix> a = rightMatrix(inner);
-  if (!a)
-    return failure();
-  const int64_t k = a->rows(), l = a->columns(), n = b->columns();
+/// a b, where `outer`, which multiplies by both of them and `x`, may multiply by it instead.
+static std::optional<Tensor> joined(const Matrix &a, const Matrix &b, tk::MatMulOp outer, Value x) {
+  // Multiplications for each row of x, or each column.
+  const int64_t together = a.rows() * b.columns(), apart = a.columns() * (a.rows() + b.columns());
   const bool isInteger = rewrite::isIntegerTensor(outer.getResult());
-  if (k * n >= k * l + l * n || k * l > mostMultiplications / std::max<int64_t>(n, 1) ||
-      (!isInteger && (!rewrite::isWideFloat(outer.getResult()) || !rewrite::isNeverInfinite(inner.getLhs()))))
-    return failure();
-  const Tensor product = multiplied(*a, *b);
+  if (together >= apart || together > mostMultiplications / std::max<int64_t>(a.columns(), 1) ||
+      (!isInteger && (!rewrite::isWideFloat(outer.getResult()) || !rewrite::isNeverInfinite(x))))
+    return std::nullopt;
+  Tensor product = multiplied(a, b);
   if (!isInteger && !rewrite::allElements(product, [](double v) { return std::isfinite(v); }))
+    return std::nullopt;
+  return product;
+}
+
+static LogicalResult fromTheRight(tk::MatMulOp outer, PatternRewriter &rewriter) {
+  tk::MatMulOp inner = outer.getTransposeLhs() ? nullptr : onlyReadHere(outer.getLhs());
+  auto b = constantMatrix(outer.getRhs(), outer.getTransposeRhs());
+  auto a = inner ? constantMatrix(inner.getRhs(), inner.getTransposeRhs()) : std::nullopt;
+  auto product = a && b ? joined(*a, *b, outer, inner.getLhs()) : std::nullopt;
+  if (!product)
     return failure();
   Location loc = mergeLocations(outer.getLoc(), inner.getLoc());
-  rewriter.replaceOp(outer, rewriter.create<tk::MatMulOp>(loc, outer.getType(), inner.getLhs(),
-                                                          rewrite::makeConstant(rewriter, loc, product),
-                                                          inner.getTransposeLhs(), false));
+  rewriter
+      .replaceOpWithNewOp<tk::MatMulOp>(outer, outer.getType(), inner.getLhs(),
+                                        rewrite::makeConstant(rewriter, loc, *product),
+                                        inner.getTransposeLhs(), false)
+      ->setLoc(loc);
+  return success();
+}
+
+static LogicalResult fromTheLeft(tk::MatMulOp outer, PatternRewriter &rewriter) {
+  tk::MatMulOp inner = outer.getTransposeRhs() ? nullptr : onlyReadHere(outer.getRhs());
+  auto a = constantMatrix(outer.getLhs(), outer.getTransposeLhs());
+  auto b = inner ? constantMatrix(inner.getLhs(), inner.getTransposeLhs()) : std::nullopt;
+  auto product = a && b ? joined(*a, *b, outer, inner.getRhs()) : std::nullopt;
+  if (!product)
+    return failure();
+  Location loc = mergeLocations(outer.getLoc(), inner.getLoc());
+  rewriter
+      .replaceOpWithNewOp<tk::MatMulOp>(outer, outer.getType(),
+                                        rewrite::makeConstant(rewriter, loc, *product), inner.getRhs(), false,
+                                        inner.getTransposeRhs())
+      ->setLoc(loc);
   return success();
 }
 
@@ -91,7 +120,8 @@ struct ReassociateProducts : tokamak::impl::ReassociateProductsBase<ReassociateP
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add(reassociate);
+    patterns.add(fromTheRight);
+    patterns.add(fromTheLeft);
     rewrite::applyRewrites(getOperation(), std::move(patterns), *state, getArgument());
   }
 

@@ -83,7 +83,7 @@ func.func @softmax_over_queries(%q: tensor<8x256x64xf32>, %k: tensor<8x256x64xf3
 
 // -----
 
-// Both products of a cell and its gates are one kernel.
+// Both products of a cell and its gates are one kernel, whichever way round weights are stored.
 // CHECK-LABEL: func.func @cell
 // CHECK-COUNT-1: tk.fusion "matmul_x2_
 // CHECK-NOT: tk.fusion
@@ -92,9 +92,9 @@ func.func @softmax_over_queries(%q: tensor<8x256x64xf32>, %k: tensor<8x256x64xf3
 // OFF-COUNT-3: tk.fusion
 func.func @cell(%x: tensor<1x128xf32>, %h: tensor<1x128xf32>) -> tensor<1x128xf32> {
   %w = tk.constant dense<0.5> : tensor<128x256xf32>
-  %u = tk.constant dense<0.25> : tensor<128x256xf32>
+  %u = tk.constant dense<0.25> : tensor<256x128xf32>
   %xw = tk.matmul %x, %w : (tensor<1x128xf32>, tensor<128x256xf32>) -> tensor<1x256xf32>
-  %hu = tk.matmul %h, %u : (tensor<1x128xf32>, tensor<128x256xf32>) -> tensor<1x256xf32>
+  %hu = tk.matmul %h, %u {transpose_rhs = true} : (tensor<1x128xf32>, tensor<256x128xf32>) -> tensor<1x256xf32>
   %x0 = tk.slice %xw {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, sizes = array<i64: 1, 128>} : (tensor<1x256xf32>) -> tensor<1x128xf32>
   %x1 = tk.slice %xw {starts = array<i64: 0, 128>, steps = array<i64: 1, 1>, sizes = array<i64: 1, 128>} : (tensor<1x256xf32>) -> tensor<1x128xf32>
   %h0 = tk.slice %hu {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, sizes = array<i64: 1, 128>} : (tensor<1x256xf32>) -> tensor<1x128xf32>

@@ -138,3 +138,29 @@ func.func @dead(%x: tensor<40x64xf32>) -> tensor<40x1xf32> {
   %d = tk.sub %x, %s : (tensor<40x64xf32>, tensor<40x1xf32>) -> tensor<40x64xf32>
   return %s : tensor<40x1xf32>
 }
+
+// -----
+
+// A sum of little work before much: few rows keep four threads busy where hardly one waits for another.
+// CHECK-LABEL: func.func @eight_rows
+// CHECK-COUNT-1: tk.fusion
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @eight_rows(%x: tensor<8x80x80xf32>) -> tensor<8x80x80xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1, 2>, keep_dims = true} : (tensor<8x80x80xf32>) -> tensor<8x1x1xf32>
+  %p = tk.mul %x, %s : (tensor<8x80x80xf32>, tensor<8x1x1xf32>) -> tensor<8x80x80xf32>
+  %y = tk.tanh %p : (tensor<8x80x80xf32>) -> tensor<8x80x80xf32>
+  return %y : tensor<8x80x80xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @five_rows
+// CHECK-COUNT-2: tk.fusion
+// CHECK: return
+func.func @five_rows(%x: tensor<5x100x100xf32>) -> tensor<5x100x100xf32> {
+  %s = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1, 2>, keep_dims = true} : (tensor<5x100x100xf32>) -> tensor<5x1x1xf32>
+  %p = tk.mul %x, %s : (tensor<5x100x100xf32>, tensor<5x1x1xf32>) -> tensor<5x100x100xf32>
+  %y = tk.tanh %p : (tensor<5x100x100xf32>) -> tensor<5x100x100xf32>
+  return %y : tensor<5x100x100xf32>
+}

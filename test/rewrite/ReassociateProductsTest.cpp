@@ -36,6 +36,28 @@ TEST_F(ReassociateProductsTest, IntegersWrap) {
   }
 }
 
+TEST_F(ReassociateProductsTest, FromTheLeft) {
+  // A (B z^T) with A stored by columns, in batches.
+  const char *const text = R"(func.func @main(%x: tensor<3x2x4xf32>) -> tensor<3x2x2xf32> {
+    %a = tk.constant dense<[[1.0, 3.0], [2.0, -1.0], [0.5, 4.0]]> : tensor<3x2xf32>
+    %b = tk.constant dense<[[1.0, 2.0, -1.0, 3.0], [2.0, 0.0, 1.0, 1.0], [-3.0, 1.0, 4.0, 2.0]]> : tensor<3x4xf32>
+    %z = tk.FUNCTION %x : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+    %0 = tk.matmul %b, %z {transpose_rhs = true} : (tensor<3x4xf32>, tensor<3x2x4xf32>) -> tensor<3x3x2xf32>
+    %1 = tk.matmul %a, %0 {transpose_lhs = true} : (tensor<3x2xf32>, tensor<3x3x2xf32>) -> tensor<3x2x2xf32>
+    return %1 : tensor<3x2x2xf32>
+  })";
+  auto with = [&](const std::string &function) {
+    std::string one = text;
+    return one.replace(one.find("FUNCTION"), 8, function);
+  };
+  rewrite(with("tanh"), {createReassociateProductsPass});
+  EXPECT_EQ(count("matmul"), 1);
+  expectClose(1e-5);
+  expectSameOnSpecialValues();
+  rewrite(with("neg"), {createReassociateProductsPass}); // may be infinite
+  EXPECT_EQ(count("matmul"), 2);
+}
+
 TEST_F(ReassociateProductsTest, OfWhatIsNeverInfinite) {
   const char *const clip = "%low = tk.constant dense<-3.0> : tensor<f32>\n%high = tk.constant dense<2.0> : "
                            "tensor<f32>\n%c = tk.max %x, %low : (tensor<3x2x4xf32>, tensor<f32>) -> "

@@ -24,6 +24,19 @@ func.func @cheaper(%x: tensor<2x2xi32>) -> tensor<2x1xi32> {
   return %1 : tensor<2x1xi32>
 }
 
+// From the left: 4 x 4 after 4 x 4 becomes one.
+// CHECK-LABEL: func.func @left
+// CHECK-COUNT-1: tk.matmul
+// CHECK-NOT: tk.matmul
+// CHECK: return
+func.func @left(%x: tensor<5x4x3xi32>) -> tensor<5x4x3xi32> {
+  %a = tk.constant dense<3> : tensor<4x4xi32>
+  %b = tk.constant dense<2> : tensor<4x4xi32>
+  %0 = tk.matmul %b, %x : (tensor<4x4xi32>, tensor<5x4x3xi32>) -> tensor<5x4x3xi32>
+  %1 = tk.matmul %a, %0 : (tensor<4x4xi32>, tensor<5x4x3xi32>) -> tensor<5x4x3xi32>
+  return %1 : tensor<5x4x3xi32>
+}
+
 // inf * 1 + inf * -1 is NaN, inf * (1 - 1) too, but inf * (2 - 1) is not: only of what is never infinite.
 // CHECK-LABEL: func.func @floats
 // CHECK: tk.tanh

@@ -23,8 +23,10 @@ int64_t rowsOf(RankedTensorType type) {
 /// One product, its operands in memory.
 struct Term {
   tk::MatMulOp product;
-  size_t lhs, rhs;      ///< kernel arguments
-  int64_t depth, pitch; ///< rows and columns of the right operand
+  size_t lhs, rhs; ///< kernel arguments
+  int64_t depth;   ///< rows of the right operand
+  // From one row, and from one column, of the right operand to the next, in elements.
+  int64_t rowStride, columnStride;
 };
 
 /// Products that are only ever added: they share their accumulators.
@@ -87,12 +89,15 @@ bool JoinedProducts::addSums(KernelBody &body, const KernelMemory &memory) {
       return false;
     auto lhs = tk::tensorType(product.getLhs()), result = product.getType();
     AnchorOperands operands = operandsOf(memory, product);
-    if (!result.getElementType().isF32() || product.getTransposeLhs() || product.getTransposeRhs() ||
+    if (!result.getElementType().isF32() || product.getTransposeLhs() ||
         tk::tensorType(product.getRhs()).getRank() != 2 || rowsOf(lhs) != rows || rowsOf(result) != rows ||
         !operands.input || memory.arguments[*operands.input].layout.isBlocked() ||
         !mayPack(body, memory, operands.weight, product))
       return false;
-    Term term{product, *operands.input, *operands.weight, lhs.getShape().back(), result.getShape().back()};
+    const int64_t depth = lhs.getShape().back();
+    Term term{product, *operands.input, *operands.weight, depth, result.getShape().back(), 1};
+    if (product.getTransposeRhs())
+      term.rowStride = 1, term.columnStride = depth;
     // The other term of a sum of two stands before it, if at all.
     Operation *reader = product->hasOneUse() ? *product->user_begin() : nullptr;
     if (auto add = dyn_cast_or_null<tk::AddOp>(reader); add && add.getType() == result) {
@@ -184,10 +189,9 @@ Tensor JoinedProducts::pack(const Sum &sum, const Term &term, const Tensor &weig
     for (int64_t k = 0; k < term.depth; ++k)
       for (int64_t offset : sum.offsets) {
         const int64_t valid = std::min(width, columns - panel * width);
-        const float *first = from + k * term.pitch + offset + panel * width;
-        std::copy(first, first + valid, to);
-        std::fill(to + valid, to + width, 0.0f);
-        to += width;
+        const float *first = from + k * term.rowStride + (offset + panel * width) * term.columnStride;
+        for (int64_t column = 0; column < width; ++column)
+          *to++ = column < valid ? first[column * term.columnStride] : 0.0f;
       }
   return packed;
 }

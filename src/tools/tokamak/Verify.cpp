@@ -85,8 +85,9 @@ static Status faultOfOurs(const LoadedModel &loaded, const std::string &message)
     path = driver::writeReproducer(*imported->imported, loaded.options, message);
   else
     llvm::consumeError(imported.takeError());
-  return {StatusCode::Internal,
-          message + "; this is a fault in Tokamak" + (path.empty() ? "" : ", " + path + " reproduces it")};
+  return {StatusCode::Internal, message + "; this is a fault in Tokamak" +
+                                    (loaded.options.trustRules ? " or in a rule that was trusted" : "") +
+                                    (path.empty() ? "" : ", " + path + " reproduces it")};
 }
 
 /// A run in which a crash of the compiled program is a fault like any other.

@@ -271,13 +271,17 @@ TEST(Chain, ScoresThatOthersRead) {
   }
 }
 
-/// An LSTM cell: (x w + h r + b) in four gates; its state and its output.
-std::string longShortTermMemory(int64_t rows, int64_t inputs, int64_t hidden) {
-  Extents x{rows, inputs}, h{rows, hidden}, g{rows, 4 * hidden};
-  std::string w = tensor({inputs, 4 * hidden}), r = tensor({hidden, 4 * hidden}), b = tensor({4 * hidden}),
-              state = tensor(h);
-  std::string body = operation("%xw", "matmul", {"%x", "%w"}, {x, {inputs, 4 * hidden}}, g) +
-                     operation("%hr", "matmul", {"%h", "%r"}, {h, {hidden, 4 * hidden}}, g) +
+/// An LSTM cell: (x w + h r + b) in four gates; its state and its output. `transposed`: weights are stored by
+/// outputs, as PyTorch has them.
+std::string longShortTermMemory(int64_t rows, int64_t inputs, int64_t hidden, bool transposed) {
+  Extents x{rows, inputs}, h{rows, hidden}, g{rows, 4 * hidden}, ofInput{inputs, 4 * hidden},
+      ofState{hidden, 4 * hidden};
+  if (transposed)
+    std::swap(ofInput[0], ofInput[1]), std::swap(ofState[0], ofState[1]);
+  std::string w = tensor(ofInput), r = tensor(ofState), b = tensor({4 * hidden}), state = tensor(h);
+  const std::string order = transposed ? "transpose_rhs = true" : "";
+  std::string body = operation("%xw", "matmul", {"%x", "%w"}, {x, ofInput}, g, order) +
+                     operation("%hr", "matmul", {"%h", "%r"}, {h, ofState}, g, order) +
                      operation("%s", "add", {"%xw", "%hr"}, {g, g}, g) +
                      operation("%g", "add", {"%s", "%b"}, {g, {4 * hidden}}, g);
   for (int64_t gate = 0; gate < 4; ++gate)
@@ -303,14 +307,14 @@ std::string longShortTermMemory(int64_t rows, int64_t inputs, int64_t hidden) {
       "{6}, "
       "%b: {7}):\n{8}tk.yield %state, %out : {1}, {1}\n} : ({0}, {1}, {1}, {5}, {6}, {7}) -> ({1}, {1})\n"
       "return %res#0, %res#1 : {1}, {1}\n}\n",
-      tensor(x), state, constant({inputs, 4 * hidden}), constant({hidden, 4 * hidden}),
-      constant({4 * hidden}), w, r, b, body);
+      tensor(x), state, constant(ofInput), constant(ofState), constant({4 * hidden}), w, r, b, body);
 }
 
 TEST(Chain, GatesOfOneCell) {
   for (auto [rows, inputs, hidden] :
        {std::tuple<int64_t, int64_t, int64_t>{1, 64, 128}, {1, 3, 33}, {5, 20, 7}, {64, 40, 48}, {17, 1, 2}})
-    expectChain({.text = longShortTermMemory(rows, inputs, hidden)});
+    for (bool transposed : {false, true})
+      expectChain({.text = longShortTermMemory(rows, inputs, hidden, transposed)});
 }
 
 /// Attention of the heads of one wide product, as exporters write it; `transposesKeys` by an operator.
