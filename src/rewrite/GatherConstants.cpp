@@ -1,6 +1,6 @@
 //===- GatherConstants.cpp - the constants of a chain, computed while compiling ---------------===//
-// (x + a) + b -> x + (a + b), (x * a) * b -> x * (a * b), x * a + x * b -> x * (a + b), x + x -> 2 * x,
-// (x + a) + (y + b) -> (x + y) + (a + b); signs go into the constants.
+// (x + a) + b -> x + (a + b), (x * a) * b -> x * (a * b), x * a + x * b -> x * (a + b), x * a + x -> x * (a +
+// 1), x + x -> 2 * x, (x + a) + (y + b) -> (x + y) + (a + b); signs go into the constants.
 //
 // Contract: exact for signs, doublings, and for integers, which wrap. On float32 and float64 reassociating:
 // a sum is within 2 eps of the sum of its terms' magnitudes, a product within 2 eps of its value, or within
@@ -206,24 +206,33 @@ static LogicalResult negateFactor(Operation *op, PatternRewriter &rewriter) {
 // Sums of multiples
 //===--------------------------------------------------------------------------------------------------------===//
 
+/// `value` as a constant of the element type of `op`.
+static Tensor number(tk::AddOp op, int64_t value) {
+  const DataType type = *fromMlir(op.getType().getElementType());
+  return isFloat(type) ? Tensor::scalar(type, static_cast<double>(value)) : Tensor::scalarInt(type, value);
+}
+
 /// x + x -> x * 2: exact, and a factor joins others where a sum does not.
 static LogicalResult doubleValue(tk::AddOp op, PatternRewriter &rewriter) {
   if (op.getLhs() != op.getRhs() || op.getLhs().getType() != op.getType())
     return failure();
-  std::optional<DataType> type = fromMlir(op.getType().getElementType());
-  const Tensor two = isFloat(*type) ? Tensor::scalar(*type, 2) : Tensor::scalarInt(*type, 2);
   rewriter.replaceOpWithNewOp<tk::MulOp>(op, op.getType(), op.getLhs(),
-                                         makeConstant(rewriter, op.getLoc(), two));
+                                         makeConstant(rewriter, op.getLoc(), number(op, 2)));
   return success();
 }
 
-/// x * a + x * b -> x * (a + b). Of floats both factors have one sign, or infinite x would give NaN for one
-/// form alone, and neither is zero.
+/// x * a + x * b -> x * (a + b), where one of the two may be x itself. Of floats both factors have one sign,
+/// or infinite x would give NaN for one form alone, and neither is zero.
 static LogicalResult addFactors(tk::AddOp op, PatternRewriter &rewriter) {
-  Operation *left = onlyUseOf(op.getLhs()), *right = onlyUseOf(op.getRhs());
-  if (!llvm::isa_and_nonnull<tk::MulOp>(left) || !llvm::isa_and_nonnull<tk::MulOp>(right))
-    return failure();
-  std::optional<ConstantOperand> a = constantOperand(left), b = constantOperand(right);
+  auto product = [](Value term) -> std::optional<ConstantOperand> {
+    auto mul = llvm::dyn_cast_or_null<tk::MulOp>(onlyUseOf(term));
+    return mul ? constantOperand(mul) : std::nullopt;
+  };
+  std::optional<ConstantOperand> a = product(op.getLhs()), b = product(op.getRhs());
+  if (a && a->x == op.getRhs())
+    b = {a->x, number(op, 1), false};
+  else if (b && b->x == op.getLhs())
+    a = {b->x, number(op, 1), false};
   if (!a || !b || a->x != b->x || a->x.getType() != op.getType())
     return failure();
   std::optional<Tensor> factor = rewrite::sum(a->constant, b->constant);
@@ -234,7 +243,10 @@ static LogicalResult addFactors(tk::AddOp op, PatternRewriter &rewriter) {
       (!isWideFloat(op.getResult()) || !haveOneSign(a->constant, b->constant) ||
        !allElements(a->constant, isTame) || !allElements(b->constant, isTame)))
     return failure();
-  Location loc = mergeLocations(op.getLoc(), mergeLocations(left->getLoc(), right->getLoc()));
+  Location loc = op.getLoc();
+  for (Value term : {op.getLhs(), op.getRhs()})
+    if (term != a->x)
+      loc = mergeLocations(loc, term.getLoc());
   rewriter.replaceOp(
       op, rewriter.create<tk::MulOp>(loc, op.getType(), a->x, makeConstant(rewriter, loc, *factor)));
   return success();

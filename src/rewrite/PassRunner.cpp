@@ -56,13 +56,14 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createSinkReshapesPass(state));
     add(createSinkTransposesPass(state));
     add(createFoldTransposesPass(state));
-    add(createFoldPaddingPass(state));
     // ... cheap forms, with the constants of a chain in one place, ...
     add(createReduceStrengthPass(state));
     add(createJoinClipsPass(state));
     add(createGatherConstantsPass(state));
     // ... from where weights and biases take them up.
     add(createFoldScaleShiftPass(state));
+    // Padding last: scales of what is padded have gone into the weights, and through it.
+    add(createFoldPaddingPass(state));
     add(createReassociateProductsPass(state));
   }
   // Constants that the above made equal or left unused.

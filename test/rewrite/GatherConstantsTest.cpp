@@ -18,6 +18,8 @@ const char *const sum = "%0 = tk.add %x, %a : ($T, $S) -> $T\n%y = tk.add %0, %b
 const char *const product = "%0 = tk.mul %x, %a : ($T, $S) -> $T\n%y = tk.mul %0, %b : ($T, $S) -> $T";
 const char *const multiples = "%0 = tk.mul %x, %a : ($T, $S) -> $T\n%1 = tk.mul %x, %b : ($T, $S) -> $T\n"
                               "%y = tk.add %0, %1 : ($T, $T) -> $T";
+const char *const oneMore = "%0 = tk.mul %x, %a : ($T, $S) -> $T\n%y = tk.add %0, %x : ($T, $T) -> $T";
+const char *const oneBefore = "%0 = tk.mul %x, %a : ($T, $S) -> $T\n%y = tk.add %x, %0 : ($T, $T) -> $T";
 } // namespace
 
 TEST_F(GatherConstantsTest, Sums) {
@@ -56,6 +58,14 @@ TEST_F(GatherConstantsTest, SumsOfMultiples) {
   for (auto [a, b] : {std::pair("2.0", "3.0"), {"-0.5", "-4.0"}}) {
     gather(multiples, a, b);
     EXPECT_EQ(count(), 1);
+    expectEqualOnIntegers();
+    expectClose(1e-6);
+    expectSameOnSpecialValues();
+  }
+  for (const char *body :
+       {oneMore, oneBefore, "%0 = tk.add %x, %x : ($T, $T) -> $T\n%y = tk.add %0, %x : ($T, $T) -> $T"}) {
+    gather(body, "2.5", "0.0");
+    EXPECT_EQ(count(), 1) << body;
     expectEqualOnIntegers();
     expectClose(1e-6);
     expectSameOnSpecialValues();
@@ -101,7 +111,7 @@ TEST_F(GatherConstantsTest, TermsOfBothOperands) {
 
 TEST_F(GatherConstantsTest, IntegersWrap) {
   for (llvm::StringRef element : {"i8", "ui8", "i32", "i64", "ui64"})
-    for (const char *body : {sum, product, multiples}) {
+    for (const char *body : {sum, product, multiples, oneMore}) {
       SCOPED_TRACE(element.str() + ": " + body);
       gather(body, "100", "77", element);
       EXPECT_EQ(count(), 1);
@@ -127,6 +137,8 @@ TEST_F(GatherConstantsTest, LeavesWhatIsAnotherFunction) {
       {multiples, "2.0", "-3.0", "f32"}, // inf - inf
       {multiples, "0.0", "3.0", "f32"},
       {multiples, "3.0", "5.0", "bf16"},
+      {oneMore, "-3.0", "0.0", "f32"}, // inf - inf
+      {oneMore, "0.0", "0.0", "f32"},
   };
   for (const auto &each : cases) {
     SCOPED_TRACE(std::string(each.body) + " of " + each.a + " and " + each.b + " in " + each.element);
