@@ -1,5 +1,4 @@
-//===- Layouts.cpp - which values between kernels are channel-blocked
-//------------------------------------===//
+//===- Layouts.cpp - which values between kernels are channel-blocked -----------------------------===//
 #include "codegen/host/Layouts.h"
 #include "analysis/PostDominatorTree.h"
 #include "codegen/anchors/Convolution.h"
@@ -57,12 +56,25 @@ LayoutAssignment::LayoutAssignment(func::FuncOp program, const TargetDescription
 
 namespace {
 
+/// Several products in one kernel, and one whose result is cut into gates, read row-major memory alone; in
+/// another order their kernel would go by elements.
+bool readsRows(Operation *user) {
+  int64_t products = 0;
+  bool isCut = false;
+  user->walk([&](Operation *op) {
+    products += isa<tk::MatMulOp>(op);
+    isCut |= isa<tk::SliceOp>(op);
+  });
+  return products > 1 || (products == 1 && isCut);
+}
+
 /// Blocks pay from half a vector of channels on.
 bool canBeBlocked(Value value, const TargetDescription &target) {
   auto type = tk::tensorType(value);
   if (type.getRank() < 3 || !type.getElementType().isF32() || type.getDimSize(1) * 2 < target.lanes())
     return false;
-  return llvm::all_of(value.getUsers(), [](Operation *user) { return isa<tk::FusionOp>(user); });
+  return llvm::all_of(value.getUsers(),
+                      [](Operation *user) { return isa<tk::FusionOp>(user) && !readsRows(user); });
 }
 
 /// The group has a convolution whose register-tiled plan has channels as lanes, and its result the shape of

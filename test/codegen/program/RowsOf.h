@@ -21,13 +21,16 @@ inline codegen::RowEstimate rowsOf(const std::string &text, const TargetDescript
   return rows;
 }
 
-/// The code of a program whose groups are given.
-inline std::string assemblyOf(const std::string &text, const TargetDescription &target) {
+/// The code of a program whose groups are given, after `stage` (CodegenOptions::emit).
+inline std::string codeOf(const std::string &text, const TargetDescription &target, const char *stage) {
   auto context = makeContext();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
-  std::string assembly;
-  llvm::cantFail(codegen::compileProgram(*module, target, {.emit = "asm", .emitted = &assembly}));
-  return assembly;
+  std::string code;
+  llvm::cantFail(codegen::compileProgram(*module, target, {.emit = stage, .emitted = &code}));
+  return code;
+}
+inline std::string assemblyOf(const std::string &text, const TargetDescription &target) {
+  return codeOf(text, target, "asm");
 }
 
 } // namespace tokamak::test
