@@ -154,14 +154,14 @@ private:
 
 /// Cycles a row of transposing one operand.
 double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
-  constexpr double ofVector =
-      0.48; // a square of so many takes their logarithm of steps, a load and a store each
-  const double ofElement = ofVector * (std::log2(lanes) + 2) / static_cast<double>(lanes);
+  // A square takes the logarithm of its side in steps, and a load and a store, for each of its vectors.
+  constexpr double ofStep = 0.48;
+  const double ofElement = ofStep * (std::log2(lanes) + 2) / static_cast<double>(lanes);
   SmallVector<int64_t> extents = plan.innerExtents(value);
   const size_t suffix = innerSuffix(plan, value);
-  const int64_t trailing = product(ArrayRef<int64_t>(extents).take_back(suffix));
-  return ofElement * static_cast<double>(plan.innerElements(value) / trailing *
-                                         llvm::alignTo(static_cast<uint64_t>(trailing), lanes));
+  const int64_t trailing = product(ArrayRef<int64_t>(extents).take_back(suffix)),
+                lines = product(ArrayRef<int64_t>(extents).drop_back(suffix));
+  return ofElement * static_cast<double>(lines * llvm::divideCeil(trailing, lanes) * lanes);
 }
 
 } // namespace
