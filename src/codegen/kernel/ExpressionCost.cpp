@@ -77,7 +77,6 @@ bool isArithmetic(Operation *emitted) {
   return !getElementTypeOrSelf(type).isIndex() || isa<VectorType>(type);
 }
 
-/// Lets the builder find `value` in memory.
 /// For `lanes` elements of each of `results`, which are of one shape, with their last `collapsed` axes as one
 /// loop by vectors, the others as loops around it; `bind` says what lies in memory.
 ExpressionCost costInNest(ArrayRef<Value> results, size_t collapsed, const TargetDescription &target,

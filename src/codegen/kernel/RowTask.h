@@ -15,8 +15,7 @@ int64_t rowsOfLastVector(const RowPlan &plan, int64_t lanes);
 class RowTask {
 public:
   /// `number` is the task's, of type index.
-  RowTask(KernelContext &kernel, const RowPlan &plan, mlir::Value number,
-          RowVectors vectors = RowVectors::any);
+  RowTask(KernelContext &kernel, const RowPlan &plan, mlir::Value number, RowVectors vectors);
   RowTask(const RowTask &) = delete; // buffers refer to it
   RowTask &operator=(const RowTask &) = delete;
 
