@@ -3,9 +3,7 @@
 #include "fusion/CostModel.h"
 #include "fusion/EmissionLimits.h"
 #include "ir/Tk.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace tokamak;
@@ -24,11 +22,14 @@ bool fusion::isWideReader(llvm::ArrayRef<Operation *> reader) {
   return plannedSize(reader) >= wide;
 }
 
-size_t fusion::likenessOf(llvm::ArrayRef<Operation *> producers, llvm::ArrayRef<Operation *> reader) {
-  const llvm::SmallPtrSet<Operation *, 32> readers(reader.begin(), reader.end());
-  auto reads = [&](Value value) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) { return readers.contains(user); });
-  };
+fusion::ProducersOfReader::ProducersOfReader(llvm::ArrayRef<Operation *> reader) {
+  for (Operation *op : reader) {
+    identities[op] = identityOf(op);
+    read.insert(op->operand_begin(), op->operand_end());
+  }
+}
+
+size_t fusion::ProducersOfReader::likenessOf(llvm::ArrayRef<Operation *> producers) const {
   llvm::SmallDenseMap<Operation *, size_t, 16> places;
   llvm::hash_code hash = llvm::hash_value(producers.size());
   for (Operation *op : producers) {
@@ -37,12 +38,12 @@ size_t fusion::likenessOf(llvm::ArrayRef<Operation *> producers, llvm::ArrayRef<
       if (auto place = places.find(operand.getDefiningOp()); place != places.end())
         hash = llvm::hash_combine(hash, place->second);
       else
-        hash = llvm::hash_combine(hash, operand.getDefiningOp() == nullptr, reads(operand));
+        hash = llvm::hash_combine(hash, operand.getDefiningOp() == nullptr, read.contains(operand));
     places.try_emplace(op, places.size());
     size_t elsewhere = 0;
     for (Operation *user : op->getUsers())
-      if (readers.contains(user))
-        hash = llvm::hash_combine(hash, identityOf(user));
+      if (auto identity = identities.find(user); identity != identities.end())
+        hash = llvm::hash_combine(hash, identity->second);
       else
         ++elsewhere;
     hash = llvm::hash_combine(hash, elsewhere);

@@ -5,14 +5,26 @@
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tokamak::fusion {
 
 /// Whether the reader is so large that its producers are worth comparing.
 bool isWideReader(llvm::ArrayRef<mlir::Operation *> reader);
 
-/// A hash of what the producers are, how they read each other and what the reader reads of them; who they
-/// are, and which of a concatenation's parts, is left out.
-size_t likenessOf(llvm::ArrayRef<mlir::Operation *> producers, llvm::ArrayRef<mlir::Operation *> reader);
+/// Compares producers of one such reader. Refers to its operators.
+class ProducersOfReader {
+public:
+  explicit ProducersOfReader(llvm::ArrayRef<mlir::Operation *> reader);
+
+  /// A hash of what the producers are, how they read each other and what the reader reads of them; who they
+  /// are, and which of a concatenation's parts, is left out.
+  size_t likenessOf(llvm::ArrayRef<mlir::Operation *> producers) const;
+
+private:
+  llvm::DenseMap<mlir::Operation *, size_t> identities; ///< of the reader's operators
+  llvm::DenseSet<mlir::Value> read;                     ///< by them
+};
 
 } // namespace tokamak::fusion

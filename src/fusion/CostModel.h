@@ -64,6 +64,10 @@ public:
   /// brings.
   std::vector<GroupCost> program(llvm::ArrayRef<Members> kernels) const;
 
+  /// Whether one of the operators is dear to repeat: else `GroupCost::dearRepeats` of a kernel that holds
+  /// them is 1, which takes no pricing to know.
+  bool holdsDear(llvm::ArrayRef<mlir::Operation *> members) const;
+
   /// Weights of the program that `group` assumes around a kernel.
   void setProgramWeights(int64_t bytes) { programWeights = bytes; }
   void setProgramWeights(mlir::ModuleOp program);

@@ -77,7 +77,8 @@ private:
   Refusal judge(GroupGraph::Node from, GroupGraph::Node to, Known &together, std::string &detail) {
     Refusal *alike = nullptr; // what was found for a producer like this one
     if (fusion::isWideReader(groups.membersOf(to))) {
-      alike = &foundAlike[to][fusion::likenessOf(groups.membersOf(from), groups.membersOf(to))];
+      auto &[producers, found] = foundAlike.try_emplace(to, groups.membersOf(to)).first->second;
+      alike = &found[producers.likenessOf(groups.membersOf(from))];
       if (*alike)
         return *alike;
     }
@@ -163,8 +164,12 @@ private:
   PassState &state;
   fusion::MergeLog log;
   std::map<GroupGraph::Node, Known> cache; ///< references into it stay valid
-  /// By reader, which is large, and likeness of the producer.
-  std::map<GroupGraph::Node, std::map<size_t, Refusal>> foundAlike;
+  struct FoundAlike {
+    explicit FoundAlike(llvm::ArrayRef<Operation *> reader) : producers(reader) {}
+    fusion::ProducersOfReader producers;
+    std::map<size_t, Refusal> found; ///< by likeness of the producer
+  };
+  std::map<GroupGraph::Node, FoundAlike> foundAlike; ///< by reader, which is large
 };
 
 struct MergeOutputs : tokamak::impl::MergeOutputsBase<MergeOutputs> {

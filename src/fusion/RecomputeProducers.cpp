@@ -128,8 +128,9 @@ private:
   Refusal refuseReader(llvm::ArrayRef<Operation *> slice, Reader &reader) {
     if (!groups.isGroup(reader.node) || !fusion::isWideReader(groups.membersOf(reader.node)))
       return judgeReader(slice, reader);
-    auto [alike, isNew] = foundAlike[reader.node].try_emplace(
-        fusion::likenessOf(slice, groups.membersOf(reader.node)), Judged{{}, reader});
+    auto &[producers, found] =
+        foundAlike.try_emplace(reader.node, groups.membersOf(reader.node)).first->second;
+    auto [alike, isNew] = found.try_emplace(producers.likenessOf(slice), Judged{{}, reader});
     if (isNew)
       alike->second.refusal = judgeReader(slice, alike->second.reader);
     reader = alike->second.reader;
@@ -365,8 +366,12 @@ private:
   fusion::MergeLog log;
   llvm::SmallPtrSet<Operation *, 16> erased; ///< of the group in hand
   std::map<GroupGraph::Node, Known> cache;   ///< of groups as they are now
-  /// By reader, which is large and as it is now, and likeness of the producers.
-  std::map<GroupGraph::Node, std::map<size_t, Judged>> foundAlike;
+  struct FoundAlike {
+    explicit FoundAlike(llvm::ArrayRef<Operation *> reader) : producers(reader) {}
+    fusion::ProducersOfReader producers;
+    std::map<size_t, Judged> found; ///< by likeness of the producers
+  };
+  std::map<GroupGraph::Node, FoundAlike> foundAlike; ///< by reader, which is large and as it is now
 };
 
 struct RecomputeProducers : tokamak::impl::RecomputeProducersBase<RecomputeProducers> {

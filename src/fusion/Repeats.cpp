@@ -27,7 +27,7 @@ bool spreads(llvm::ArrayRef<Operation *> from, llvm::ArrayRef<Operation *> to) {
 
 fusion::Refusal fusion::refuseRepeats(const CostModel &model, llvm::ArrayRef<Operation *> from,
                                       llvm::ArrayRef<Operation *> to) {
-  if (!spreads(from, to))
+  if (!spreads(from, to) || !(model.holdsDear(from) || model.holdsDear(to)))
     return {};
   llvm::SmallVector<Operation *> both(from);
   llvm::append_range(both, to);

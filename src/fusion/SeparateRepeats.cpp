@@ -33,13 +33,14 @@ using Members = llvm::SmallVector<Operation *>;
 
 class RepeatSeparator {
 public:
-  RepeatSeparator(Members members, int64_t &next, const fusion::CostModel &model, PassState &state)
-      : members(std::move(members)), next(next), model(model), state(state), log(state) {
+  RepeatSeparator(Members members, int64_t &next, const fusion::CostModel &model, PassState &state,
+                  fusion::MergeLog &log)
+      : members(std::move(members)), next(next), model(model), state(state), log(log) {
     current.insert(this->members.begin(), this->members.end());
   }
 
   void run() {
-    while (separateOne() || separateAll()) {
+    while (model.holdsDear(members) && (separateOne() || separateAll())) {
     }
   }
 
@@ -240,7 +241,7 @@ private:
   int64_t &next;                              ///< number of a group
   const fusion::CostModel &model;
   PassState &state;
-  fusion::MergeLog log;
+  fusion::MergeLog &log;
 };
 
 struct SeparateRepeats : tokamak::impl::SeparateRepeatsBase<SeparateRepeats> {
@@ -262,8 +263,9 @@ struct SeparateRepeats : tokamak::impl::SeparateRepeatsBase<SeparateRepeats> {
         next = std::max(next, number.getInt() + 1);
       }
     });
+    fusion::MergeLog log(*state); // one for all groups: it indexes what has been decided
     for (auto &[number, members] : groups)
-      RepeatSeparator(std::move(members), next, model, *state).run();
+      RepeatSeparator(std::move(members), next, model, *state, log).run();
   }
 
   PassStatePtr state;

@@ -87,6 +87,21 @@ TEST_F(CostModelTest, ExpensiveExpressionsCost) {
   EXPECT_GT(wide, 4 * exponential);
 }
 
+TEST_F(CostModelTest, WhatIsDearToRepeatIsKnownWithoutPricing) {
+  auto holdsDear = [&](const std::string &operation) {
+    mlir::Block &block =
+        parse("func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {\n%0 = tk.abs %x : (tensor<64xf32>) "
+              "-> tensor<64xf32>\n%1 = " +
+              operation + "\nreturn %1 : tensor<64xf32>\n}");
+    return CostModel(machine()).holdsDear({at(block, 0), at(block, 1)});
+  };
+  EXPECT_FALSE(holdsDear("tk.neg %0 : (tensor<64xf32>) -> tensor<64xf32>"));
+  EXPECT_TRUE(holdsDear("tk.exp %0 : (tensor<64xf32>) -> tensor<64xf32>"));
+  EXPECT_TRUE(holdsDear("tk.composite \"Inner\"(%0) {\n^bb0(%a: tensor<64xf32>):\n"
+                        "%e = tk.exp %a : (tensor<64xf32>) -> tensor<64xf32>\n"
+                        "tk.yield %e : tensor<64xf32>\n} : (tensor<64xf32>) -> tensor<64xf32>"));
+}
+
 TEST_F(CostModelTest, ConvolutionsGoByTheirFamilyAndFill) {
   TargetDescription target = machine();
   target.efficiency.denseConvolution = 0.8;
