@@ -9,7 +9,7 @@ CACHES = {"l1_bytes": 32 << 10, "l2_bytes": 256 << 10, "l3_bytes": 2 << 20}
 
 def beyond_last_level(model, fusion, target):
     """Bytes of activations from and to memory, and how many kernels there are."""
-    data = explained(model, fusion, target)
+    data = explained(model, fusion, target, "--shape", "x=1x3x224x224")
     memory = data["levels"]["fused"]["memory"]
     return memory["read"] + memory["written"], len(data["groups"])
 
