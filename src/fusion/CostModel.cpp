@@ -1,6 +1,7 @@
 //===- CostModel.cpp - how long a group of operators takes as one kernel -------------------===//
 #include "fusion/CostModel.h"
 #include "analysis/PostDominatorTree.h"
+#include "analysis/ReuseDistance.h"
 #include "analysis/Traffic.h"
 #include "codegen/kernel/AnchorEstimate.h"
 #include "codegen/kernel/BandEstimate.h"
@@ -176,20 +177,10 @@ private:
     default:
       anchor = flops / (target.peakFlops * share);
     }
-    // What the first level keeps is not read again from beyond it.
-    auto again = [&](Value operand, int64_t tiles, int64_t bytesOfTile) {
-      const int64_t bytes = analysis::tensorBytes(operand);
-      return bytesOfTile > target.l1Bytes ? (tiles - 1) * bytes : 0;
-    };
-    constexpr auto l2 = static_cast<size_t>(MemoryLevel::L2);
-    Value input = work.op->getOperand(0);
-    cost.again.read[l2] += again(input, estimate.vectorTiles, analysis::tensorBytes(input));
-    if (work.op->getNumOperands() > 1) {
-      Value weight = work.op->getOperand(1);
-      cost.again.weights[l2] +=
-          again(weight, estimate.positionTiles,
-                analysis::tensorBytes(weight) / std::max<int64_t>(estimate.vectorTiles, 1));
-    }
+    if (estimate.filtering && !work.chained && !hasPrologue)
+      addFiltering(*estimate.filtering, work.op);
+    else
+      addRereads(estimate, work.op);
     hasAnchor = true;
     if (work.chained)
       addChained(work, anchor);
@@ -197,6 +188,47 @@ private:
       cost.tasks = std::max(cost.tasks, estimate.tasks);
     cost.anchor += anchor;
     accumulators = std::max(accumulators, estimate.accumulators);
+  }
+
+  /// What tiles of registers read of the operands beyond the first time.
+  void addRereads(const codegen::AnchorEstimate &estimate, Operation *op) {
+    // What the first level keeps is not read again from beyond it.
+    auto again = [&](Value operand, int64_t tiles, int64_t bytesOfTile) {
+      const int64_t bytes = analysis::tensorBytes(operand);
+      return bytesOfTile > target.l1Bytes ? (tiles - 1) * bytes : 0;
+    };
+    constexpr auto l2 = static_cast<size_t>(MemoryLevel::L2);
+    Value input = op->getOperand(0);
+    cost.again.read[l2] += again(input, estimate.vectorTiles, analysis::tensorBytes(input));
+    if (op->getNumOperands() > 1) {
+      Value weight = op->getOperand(1);
+      cost.again.weights[l2] +=
+          again(weight, estimate.positionTiles,
+                analysis::tensorBytes(weight) / std::max<int64_t>(estimate.vectorTiles, 1));
+    }
+  }
+
+  /// The same by minimal filtering: filters and inputs are read for blocks of the work, which lie in scratch.
+  void addFiltering(const codegen::FilteringTraffic &filtering, Operation *op) {
+    const int64_t input = analysis::tensorBytes(op->getOperand(0)),
+                  weights = analysis::tensorBytes(op->getOperand(1));
+    auto move = [&](analysis::BytesByLevel &sum, int64_t bytes, int64_t distance) {
+      const auto byLevel = analysis::bytesByLevel(bytes, distance, target);
+      for (size_t level = 0; level < memoryLevels; ++level)
+        sum[level] += byLevel[level];
+    };
+    // The transformed filters come from where the weights would.
+    const double growth =
+        static_cast<double>(filtering.weights) / static_cast<double>(std::max<int64_t>(weights, 1));
+    for (size_t level = 0; level < memoryLevels; ++level)
+      cost.again.weights[level] +=
+          static_cast<int64_t>((growth - 1) * static_cast<double>(cost.traffic.weights[level]));
+    const int64_t ofTask = filtering.scratch + filtering.weights / filtering.inputPasses;
+    move(cost.again.weights, (filtering.weightPasses - 1) * filtering.weights,
+         filtering.weights + filtering.scratch);
+    move(cost.again.read, (filtering.inputPasses - 1) * input, ofTask);
+    move(cost.again.read, filtering.scratchRead, filtering.scratch);
+    move(cost.again.written, filtering.scratchWritten, filtering.scratch);
   }
 
   /// An anchor inside another: what bands share it computes for each, and each band reads its weights.

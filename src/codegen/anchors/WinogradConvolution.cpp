@@ -30,6 +30,7 @@ public:
   void emit(OpBuilder &builder, Location loc, Value input, Value packedWeight, Value scratch, Value begin,
             Value end, const EpilogueFn &epilogue, const ConvolutionInputFn &compute) const override;
   int64_t blocksAtOnce() const override { return tileVectors; }
+  FilteringTraffic traffic() const;
   void emitRegion(OpBuilder &, Location, Value, Value, Value, const ConvolutionRegion &, const EpilogueFn &,
                   const ConvolutionInputFn &) const override {
     llvm_unreachable("there is no such plan for bands of rows");
@@ -111,6 +112,19 @@ void WinogradConvolution::shareOut(int64_t mostProducts, const TargetDescription
     }
   }
   productsPerBlock = bestProducts, splits = bestSplits;
+}
+
+FilteringTraffic WinogradConvolution::traffic() const {
+  FilteringTraffic traffic;
+  traffic.weights = 4 * groups() * points() * panelSize();
+  traffic.weightPasses = std::max<int64_t>(tileBlocks(), 1);
+  traffic.inputPasses = splits;
+  traffic.scratch = scratchBytes();
+  const int64_t ofPoint = 4 * points() * tileCount() * lanes; // of one vector of channels, all tiles
+  const int64_t inputs = ofPoint * inBlocks, products = ofPoint * outVectors;
+  traffic.scratchWritten = splits * inputs + products;
+  traffic.scratchRead = groups() * inputs + products;
+  return traffic;
 }
 
 Tensor WinogradConvolution::pack(const Tensor &weight) const {
@@ -367,21 +381,35 @@ void WinogradConvolution::emit(OpBuilder &builder, Location loc, Value input, Va
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<ConvolutionPlan>>
-createWinogradConvolution(const ConvolutionShape &shape, int64_t outputs, const TargetDescription &target) {
-  auto refuse = [](const char *reason) { return llvm::createStringError(reason); };
+/// Null, or why there is no such plan.
+static llvm::Error refuse(const ConvolutionShape &shape, int64_t outputs, const TargetDescription &target) {
+  auto because = [](const char *reason) { return llvm::createStringError(reason); };
   if (shape.window != ConvolutionShape::Window::None || shape.transposed || shape.group != 1)
-    return refuse("no plain convolution");
+    return because("no plain convolution");
   if (outputs != 2 && outputs != 4)
-    return refuse("no tiles of that size");
+    return because("no tiles of that size");
   using Axes = ConvolutionShape::Axes;
   if (shape.spatialRank != 2 || shape.kernel != Axes{1, 3, 3})
-    return refuse("no kernel of 3x3");
+    return because("no kernel of 3x3");
   if (shape.strides != Axes{1, 1, 1} || shape.dilations != Axes{1, 1, 1})
-    return refuse("strides or dilations");
+    return because("strides or dilations");
   if (shape.computesInput || shape.bandRows || shape.inputBlock != target.lanes())
-    return refuse("the input is not in memory in blocks of one vector of channels");
+    return because("the input is not in memory in blocks of one vector of channels");
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<ConvolutionPlan>>
+createWinogradConvolution(const ConvolutionShape &shape, int64_t outputs, const TargetDescription &target) {
+  if (llvm::Error reason = refuse(shape, outputs, target))
+    return reason;
   return std::make_unique<WinogradConvolution>(shape, outputs, target);
+}
+
+llvm::Expected<FilteringTraffic> filteringTraffic(const ConvolutionShape &shape, int64_t outputs,
+                                                  const TargetDescription &target) {
+  if (llvm::Error reason = refuse(shape, outputs, target))
+    return reason;
+  return WinogradConvolution(shape, outputs, target).traffic();
 }
 
 } // namespace tokamak::codegen

@@ -43,17 +43,22 @@ void fill(AnchorEstimate &estimate, const TileProblem &problem, int64_t used,
                     static_cast<double>(problem.vectors * target.lanes());
 }
 
-double filteringGain(Operation *op, const TargetDescription &target) {
+/// Of a convolution that is marked for minimal filtering.
+void estimateFiltering(AnchorEstimate &estimate, Operation *op, const TargetDescription &target) {
   auto conv = dyn_cast<tk::ConvOp>(op);
   if (!conv || !conv.getWinograd())
-    return 1;
+    return;
   auto shape = ConvolutionPlan::describe(op, Layout{.block = target.lanes()}, target);
   if (!shape) {
     llvm::consumeError(shape.takeError());
-    return 1;
+    return;
   }
-  return modelledSeconds(*shape, 0, WeightSource::Cache, target) /
-         modelledSeconds(*shape, shape->winograd, WeightSource::Cache, target);
+  estimate.filteringGain = modelledSeconds(*shape, 0, WeightSource::Cache, target) /
+                           modelledSeconds(*shape, shape->winograd, WeightSource::Cache, target);
+  if (auto traffic = filteringTraffic(*shape, shape->winograd, target))
+    estimate.filtering = *traffic;
+  else
+    llvm::consumeError(traffic.takeError());
 }
 
 template <typename Op>
@@ -85,7 +90,7 @@ AnchorEstimate convolution(Op op, bool constantWeight, const TargetDescription &
   problem.vectors = vectors;
   problem.vectorsMustDivide = group > 1;
   fill(estimate, problem, perGroup, target);
-  estimate.filteringGain = filteringGain(op, target);
+  estimateFiltering(estimate, op, target);
   estimate.tasks = tasksOf(result.getDimSize(0) * group * ceilDiv(vectors, 2), flopsOf(op), rows);
   return estimate;
 }

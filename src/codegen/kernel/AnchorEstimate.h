@@ -1,7 +1,9 @@
 //===- AnchorEstimate.h - what kernel an anchor gets ---------------------------------------------===//
 #pragma once
 #include "analysis/TargetDescription.h"
+#include "codegen/anchors/WinogradConvolution.h"
 #include "mlir/IR/Operation.h"
+#include <optional>
 
 namespace tokamak::codegen {
 
@@ -22,8 +24,9 @@ struct AnchorEstimate {
   /// How many times less time the sums take by minimal filtering, where the operator is marked for it.
   /// Kernels that compute bands of rows, or their input, do not go that way.
   double filteringGain = 1;
-  int64_t accumulators = 1; ///< registers that the epilogue finds live
-  int64_t tasks = 1;        ///< for threads to share
+  std::optional<FilteringTraffic> filtering; ///< what its tasks move, if so
+  int64_t accumulators = 1;                  ///< registers that the epilogue finds live
+  int64_t tasks = 1;                         ///< for threads to share
   // The first operand is read once for each tile of the vector axis, the second once for each tile of
   // positions.
   int64_t vectorTiles = 1, positionTiles = 1;
