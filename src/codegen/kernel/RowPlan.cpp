@@ -186,8 +186,15 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
       needed += bytesOf(value);
   };
   std::optional<ShortRows> shortRows;
-  if (!rowsInside && !plan.laneClass)
-    shortRows = planShortRows(body, memory, plan, stages.values(), target);
+  const RowPlan ofColumns = plan;
+  int64_t columns = 0;
+  if (plan.laneClass) { // columns that leave lanes idle are better parts of short rows
+    columns = classes.extent(*plan.laneClass);
+    llvm::erase(plan.outer, *plan.laneClass);
+    plan.laneClass.reset();
+  }
+  if (!rowsInside && (columns == 0 || columns % target.lanes() != 0))
+    shortRows = planShortRows(body, memory, plan, stages.values(), columns, target);
   if (shortRows) {
     plan.isTransposed = true;
     count(shortRows->arguments);
@@ -195,6 +202,8 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
     count(stages.values());
     plan.isTransposed = needed <= target.l1Bytes;
   }
+  if (!plan.isTransposed)
+    plan = ofColumns;
   auto bytesOfStages = [&] {
     needed = 0;
     count(stages.values());
@@ -205,7 +214,7 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
   if (!plan.isTransposed)
     bytesOfStages();
   // More stages where they leave the rows as they are; beyond L1 a load costs what it saves.
-  const int64_t ofColumns =
+  const int64_t besideLines =
       plan.vectorsAtOnce > 1 ? valuesOfAColumn * target.vectorBytes * plan.vectorsAtOnce : 0;
   stages.addWorthwhile(
       [&](Value value) -> std::optional<int64_t> {
@@ -213,7 +222,7 @@ RowPlan planRows(KernelBody &body, const KernelMemory &memory, const TargetDescr
           return std::nullopt;
         return bytesOf(value);
       },
-      std::max(target.l1Bytes - needed, ofColumns));
+      std::max(target.l1Bytes - needed, besideLines));
   for (Value value : stages.values())
     plan.stages.push_back(keep(value));
   if (plan.isTransposed) {

@@ -65,11 +65,12 @@ bool canTranspose(Value value, const Buffer &buffer, const RowPlan &plan) {
   return byteSize(buffer.type) == 4 || (isFloat(buffer.type) && byteSize(buffer.type) == 2);
 }
 
-/// What one row costs with lanes along it, in cycles.
+/// What one row costs with lanes along it, or along its `columns`, in cycles.
 class RowCost {
 public:
-  RowCost(KernelBody &body, const RowPlan &plan, ArrayRef<Value> stages, const TargetDescription &target)
-      : plan(plan), target(target), kept(stages.begin(), stages.end()) {
+  RowCost(KernelBody &body, const RowPlan &plan, ArrayRef<Value> stages, int64_t columns,
+          const TargetDescription &target)
+      : plan(plan), columns(columns), target(target), kept(stages.begin(), stages.end()) {
     const SmallVector<Operation *> heavy = body.heavyOperators();
     const llvm::SmallDenseSet<Operation *> walks(heavy.begin(), heavy.end());
     for (Value stage : stages) {
@@ -97,6 +98,8 @@ public:
   /// see.
   double avoidable() const {
     constexpr double beginning = 1.5, ofReduction = 25, ofScalar = 20, shareOfRow = 0.2;
+    if (columns) // which no sum crosses, and whose loops begin as often as those of lanes across rows
+      return unfilled;
     if (walksAlong) // element by element
       return std::numeric_limits<double>::infinity();
     auto wait = [&](int64_t times, double cycles) {
@@ -114,12 +117,14 @@ private:
       return;
     VectorNest nest;
     nest.extents = {all / loops};
+    if (columns)
+      nest.extents = {all / columns, columns};
     nest.lanes = target.lanes();
     auto emit = [&](ElementBuilder &e, ArrayRef<Index> position) {
       isLoaded || llvm::isa<BlockArgument>(value) ? bindMemory(e, value) : bindOperands(e, value);
       SmallVector<Index> row(plan.outer.size(), Index(0));
-      e.element(value, plan.rowIndex(value, row,
-                                     delinearize(e.space(), position.front(), plan.innerExtents(value))));
+      Index place = linearize(e.space(), position, nest.extents);
+      e.element(value, plan.rowIndex(value, row, delinearize(e.space(), place, plan.innerExtents(value))));
     };
     const auto elements = static_cast<double>(nest.innerExtent()),
                lanes = static_cast<double>(nest.vectors() * nest.lanes);
@@ -145,6 +150,7 @@ private:
   }
 
   const RowPlan &plan;
+  const int64_t columns;
   const TargetDescription &target;
   llvm::SmallDenseSet<Value> kept;
   double unfilled = 0, ofRow = 0;
@@ -167,7 +173,8 @@ double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
 } // namespace
 
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
-                                       ArrayRef<Value> stages, const TargetDescription &target) {
+                                       ArrayRef<Value> stages, int64_t columns,
+                                       const TargetDescription &target) {
   const int64_t lanes = target.lanes(), rows = plan.rows(), blocks = (rows + lanes - 1) / lanes;
   const bool areFull = 4 * rows >= 3 * blocks * lanes;
   const bool areEnough = blocks >= enoughBlocks || (areFull && !body.isWorthSharing());
@@ -204,7 +211,7 @@ std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &mem
   double cycles = 0;
   for (Value value : llvm::concat<Value>(shortRows.arguments, shortRows.results))
     cycles += cyclesOfTransposing(value, plan, lanes);
-  if (cycles > RowCost(body, plan, stages, target).avoidable())
+  if (cycles > RowCost(body, plan, stages, columns, target).avoidable())
     return std::nullopt;
   return shortRows;
 }

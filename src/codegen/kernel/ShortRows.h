@@ -14,9 +14,11 @@ struct ShortRows {
 };
 
 /// Nothing where rows are long, few, or lie in memory in another way than one behind the other, and where
-/// transposing takes longer than it saves. `stages` are the values that a row keeps.
+/// transposing takes longer than it saves. `stages` are the values that a row keeps. `columns`: elements of
+/// the last axis in a row, where lanes would run along them alone, else 0: along the whole row.
 std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &memory, const RowPlan &plan,
-                                       llvm::ArrayRef<mlir::Value> stages, const TargetDescription &target);
+                                       llvm::ArrayRef<mlir::Value> stages, int64_t columns,
+                                       const TargetDescription &target);
 
 /// Copies rows between memory and scratch, a square of `lanes` elements of `lanes` rows at a time.
 class RowTranspose {

@@ -153,6 +153,28 @@ TEST(ShortRows, RowsOfSeveralAxes) {
   expectSame(text, true, /*exact=*/true);
 }
 
+TEST(ShortRows, ColumnsThatLeaveLanesIdleArePartsOfRows) {
+  auto centred = [](const std::vector<int64_t> &shape, const std::string &axis) {
+    std::vector<int64_t> sums = shape;
+    sums[static_cast<size_t>(std::stoi(axis))] = 1;
+    std::string x = tensor(shape), n = tensor(sums);
+    return oneGroup({x},
+                    "%f = tk.tanh %a0 : (" + x + ") -> " + x + "\n" +
+                        reduce("%m", "%f", "max", axis, "(" + x + ") -> " + n) + "%y = tk.sub %f, %m : (" +
+                        x + ", " + n + ") -> " + x + "\n",
+                    {"%y", "%m"}, {x, n});
+  };
+  for (int64_t columns : {2, 3, 4, 5, 9})
+    for (int64_t rows : {manyRows, manyRows + 5})
+      expectSame(centred({rows, 4, columns}, "1"));
+  expectSame(centred({manyRows / 2, 2, 5, 3}, "2"));
+  expectSame(centred({manyRows, 4, 3, 1}, "1"));
+  // Full vectors, long rows, few rows.
+  expectSame(centred({manyRows, 4, 16}, "1"), /*transposed=*/false);
+  expectSame(centred({manyRows, 50, 3}, "1"), /*transposed=*/false);
+  expectSame(centred({9, 4, 3}, "1"), /*transposed=*/false);
+}
+
 TEST(ShortRows, MoreThanOneElementOfAReduction) {
   // [rows, 6, 5] to [rows, 6] and back; a value that is kept and yielded.
   std::string x = tensor({600, 6, 5}), s = tensor({600, 6, 1}), n = tensor({600, 1, 1});
