@@ -3,6 +3,7 @@
 #include "CostTest.h"
 #include "fusion/GroupWork.h"
 #include <cmath>
+#include <numeric>
 
 using namespace tokamak;
 using namespace tokamak::fusion;
@@ -134,6 +135,22 @@ TEST_F(CostModelTest, AnchorsReadTheirOperandsAgain) {
   // The first level keeps all of this one.
   GroupCost small = costOf({at(parse(convolution(16, 16, 8, 1)), 1)});
   EXPECT_EQ(small.again.total(), 0);
+}
+
+TEST_F(CostModelTest, MinimalFilteringMovesTransformedFiltersAndInputs) {
+  mlir::Operation *conv = at(parse(convolution(64, 64, 56, 3)), 1);
+  conv->setAttr("winograd", mlir::IntegerAttr::get(mlir::IntegerType::get(&context, 64), 4));
+  GroupCost cost = costOf({conv});
+  const int64_t input = 64 * 56 * 56 * 4, weights = 64 * 64 * 9 * 4;
+  auto sum = [](const analysis::BytesByLevel &bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), int64_t(0));
+  };
+  // 36 products instead of 9 taps of each filter, once for each block of tiles.
+  EXPECT_GE(sum(cost.again.weights) + sum(cost.traffic.weights), 4 * weights);
+  EXPECT_EQ((sum(cost.again.weights) + sum(cost.traffic.weights)) % (4 * weights), 0);
+  // Tiles of 6x6 overlap: 36 elements where 16 are new. They are read for every group of output channels.
+  EXPECT_EQ(sum(cost.again.written), 2 * input * 36 / 16);
+  EXPECT_GE(sum(cost.again.read), 3 * input * 36 / 16);
 }
 
 TEST_F(CostModelTest, WhatIsPickedOnTheWayIsSeenAsAWhole) {
