@@ -1,7 +1,7 @@
 //===- ShareEpilogues.cpp - equal work on all slices of a value is done on the whole ------------===//
 #include "rewrite/ShareEpilogues.h"
-#include "analysis/PostDominatorTree.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "rewrite/Elementwise.h"
 #include "rewrite/WeightedAnchor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -41,8 +41,7 @@ private:
 
   /// Whether `op` has an element of its one result for each element of `part`.
   static bool isElementwiseOn(Operation *op, Value part) {
-    return op->getBlock() == part.getParentBlock() && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
-           analysis::kindOf(op) == FusionKind::Elementwise && isMemoryEffectFree(op) &&
+    return op->getBlock() == part.getParentBlock() && isElementwise(op) && isMemoryEffectFree(op) &&
            tk::tensorType(op->getResult(0)).getShape() == tk::tensorType(part).getShape();
   }
 

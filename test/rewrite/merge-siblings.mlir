@@ -18,6 +18,21 @@ func.func @convolutions(%x: tensor<1x8x6x6xf32>) -> (tensor<1x6x6x6xf32>, tensor
   return %0, %1 : tensor<1x6x6x6xf32>, tensor<1x16x6x6xf32>
 }
 
+// A batch norm's factors run along axis 1, wherever the results lie side by side.
+// CHECK-LABEL: func.func @normalized
+// CHECK: tk.matmul {{.*}} -> tensor<2x6x8xf32>
+// CHECK-COUNT-2: tk.batch_norm {{.*}} -> tensor<2x6x4xf32>
+func.func @normalized(%x: tensor<2x6x5xf32>) -> (tensor<2x6x4xf32>, tensor<2x6x4xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<5x4xf32>
+  %wb = tk.constant dense<3.0> : tensor<5x4xf32>
+  %c = tk.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
+  %a = tk.matmul %x, %wa : (tensor<2x6x5xf32>, tensor<5x4xf32>) -> tensor<2x6x4xf32>
+  %b = tk.matmul %x, %wb : (tensor<2x6x5xf32>, tensor<5x4xf32>) -> tensor<2x6x4xf32>
+  %na = tk.batch_norm %a, %c, %c, %c, %c {epsilon = 1.0e-05 : f64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<2x6x4xf32>
+  %nb = tk.batch_norm %b, %c, %c, %c, %c {epsilon = 1.0e-05 : f64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<2x6x4xf32>
+  return %na, %nb : tensor<2x6x4xf32>, tensor<2x6x4xf32>
+}
+
 // Equal epilogues are done on the whole, constants side by side with the weights.
 // CHECK-LABEL: func.func @equal_epilogues
 // CHECK: %[[R:.*]] = tk.conv
