@@ -7,6 +7,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include <map>
 
 namespace tokamak::fusion {
 
@@ -25,6 +26,14 @@ public:
 private:
   llvm::DenseMap<mlir::Operation *, size_t> identities; ///< of the reader's operators
   llvm::DenseSet<mlir::Value> read;                     ///< by them
+};
+
+/// What was found for producers of one reader, by their likeness.
+template <typename Found>
+struct FoundAlike {
+  explicit FoundAlike(llvm::ArrayRef<mlir::Operation *> reader) : producers(reader) {}
+  ProducersOfReader producers;
+  std::map<size_t, Found> found;
 };
 
 } // namespace tokamak::fusion

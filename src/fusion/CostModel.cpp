@@ -63,11 +63,6 @@ double shareOf(codegen::AnchorFamily family, const KernelEfficiency &share) {
   return 1;
 }
 
-/// Whether its values are better kept than computed again; what only moves elements is cheap.
-bool isDear(Operation *op, const codegen::ExpressionCost &expression) {
-  return analysis::kindOf(op) <= FusionKind::Broadcast && expression.cycles >= expensiveCycles;
-}
-
 /// Registers that as many elements as a float32 vector has lanes take.
 double registersOf(Value value) {
   return std::max(1.0, static_cast<double>(analysis::tensorBytes(value)) /
@@ -267,7 +262,7 @@ private:
           return analysis::kindOf(user) == FusionKind::Anchor;
         }))
       cost.elementwise += cycles(storeCycles * vectors(work.evaluations));
-    if (work.elements > 0 && isDear(work.op, expression))
+    if (expression.cycles >= expensiveCycles && work.elements > 0 && !moves)
       cost.dearRepeats = std::max(cost.dearRepeats, work.evaluations / work.elements);
     // Where a reader picks lane by lane, so do the loads behind it.
     if (expression.gathers == 0 && !emittedWhole && !isPrologue)
@@ -399,9 +394,9 @@ static bool packsOperand(llvm::ArrayRef<Operation *> members) {
 
 bool CostModel::holdsDear(llvm::ArrayRef<Operation *> members) const {
   auto search = [&](Operation *op) {
-    const bool found = op->getNumRegions() == 0 && op->getNumResults() > 0 &&
-                       !op->hasTrait<OpTrait::ConstantLike>() &&
-                       analysis::kindOf(op) <= FusionKind::Broadcast && isDear(op, expressionOf(op));
+    const bool found =
+        op->getNumRegions() == 0 && op->getNumResults() > 0 && !op->hasTrait<OpTrait::ConstantLike>() &&
+        analysis::kindOf(op) <= FusionKind::Broadcast && expressionOf(op).cycles >= expensiveCycles;
     return found ? WalkResult::interrupt() : WalkResult::advance();
   };
   return llvm::any_of(members, [&](Operation *op) { return op->walk(search).wasInterrupted(); });

@@ -163,13 +163,8 @@ private:
   const fusion::CostModel &model;
   PassState &state;
   fusion::MergeLog log;
-  std::map<GroupGraph::Node, Known> cache; ///< references into it stay valid
-  struct FoundAlike {
-    explicit FoundAlike(llvm::ArrayRef<Operation *> reader) : producers(reader) {}
-    fusion::ProducersOfReader producers;
-    std::map<size_t, Refusal> found; ///< by likeness of the producer
-  };
-  std::map<GroupGraph::Node, FoundAlike> foundAlike; ///< by reader, which is large
+  std::map<GroupGraph::Node, Known> cache;                            ///< references into it stay valid
+  std::map<GroupGraph::Node, fusion::FoundAlike<Refusal>> foundAlike; ///< by reader, which is large
 };
 
 struct MergeOutputs : tokamak::impl::MergeOutputsBase<MergeOutputs> {

@@ -366,12 +366,8 @@ private:
   fusion::MergeLog log;
   llvm::SmallPtrSet<Operation *, 16> erased; ///< of the group in hand
   std::map<GroupGraph::Node, Known> cache;   ///< of groups as they are now
-  struct FoundAlike {
-    explicit FoundAlike(llvm::ArrayRef<Operation *> reader) : producers(reader) {}
-    fusion::ProducersOfReader producers;
-    std::map<size_t, Judged> found; ///< by likeness of the producers
-  };
-  std::map<GroupGraph::Node, FoundAlike> foundAlike; ///< by reader, which is large and as it is now
+  std::map<GroupGraph::Node, fusion::FoundAlike<Judged>>
+      foundAlike; ///< by reader, which is large and as it is now
 };
 
 struct RecomputeProducers : tokamak::impl::RecomputeProducersBase<RecomputeProducers> {
