@@ -131,6 +131,7 @@ llvm::Expected<TargetDescription> TargetDescription::forCpu(const std::string &c
         "' has no AVX2 and FMA, which emitted kernels need: use x86-64-v3 or newer");
   for (const std::string &name : features)
     target.features += (target.features.empty() ? "+" : ",+") + name;
+  target.features += ",-avx512vnni,-avxvnni,-avxvnniint8,-avxvnniint16"; // see TargetDescription::features
 
   // Masked loads and stores on all element types need BW besides F; VL gives the shorter vectors of tails.
   if (has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl")) {

@@ -26,8 +26,10 @@ struct KernelEfficiency {
 /// Vector length, registers, caches and speeds: whatever depends on the machine reads it here, never from a
 /// literal.
 struct TargetDescription {
-  std::string cpu;                 ///< as LLVM names it ("znver4", "x86-64-v3")
-  std::string features;            ///< LLVM feature string, "+avx512f,..."
+  std::string cpu; ///< as LLVM names it ("znver4", "x86-64-v3")
+  /// LLVM feature string, "+avx512f,...". Without the dot products of bytes: LLVM 19 makes one (vpdpbusd) of
+  /// a sum of 16 products of extended bytes or bits in one vector, and adds the first four only.
+  std::string features;
   std::string source = "defaults"; ///< where sizes and speeds come from: a file, or "defaults"
   int64_t vectorBytes = 32;
   int64_t vectorRegisters = 16;

@@ -18,7 +18,7 @@ TEST(TargetDescription, LevelsOfTheArchitecture) {
   EXPECT_EQ(v3->vectorRegisters, 16);
   EXPECT_FALSE(v3->hasMaskRegisters);
   EXPECT_TRUE(llvm::StringRef(v3->features).contains("+avx2"));
-  EXPECT_FALSE(llvm::StringRef(v3->features).contains("avx512"));
+  EXPECT_FALSE(llvm::StringRef(v3->features).contains("+avx512"));
 
   auto v4 = TargetDescription::forCpu("x86-64-v4");
   ASSERT_TRUE(bool(v4));

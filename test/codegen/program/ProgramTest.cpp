@@ -37,6 +37,26 @@ TEST(Program, RankZeroAndEmpty) {
     })"});
 }
 
+// Of as many as a vector has lanes the code generator made a dot product of bytes that lost most of the sum.
+TEST(Program, SumsOfProductsOfBytes) {
+  for (const char *n : {"8", "16", "17", "32", "64"}) {
+    std::string text = R"(
+    func.func @main(%a: tensor<5xNxui8>, %b: tensor<5xNxi8>, %c: tensor<5xNxi1>) -> (tensor<5xi32>, tensor<5xi32>) {
+      %u = tk.cast %a {to = i32} : (tensor<5xNxui8>) -> tensor<5xNxi32>
+      %v = tk.cast %b {to = i32} : (tensor<5xNxi8>) -> tensor<5xNxi32>
+      %w = tk.cast %c {to = i32} : (tensor<5xNxi1>) -> tensor<5xNxi32>
+      %p = tk.mul %u, %v : (tensor<5xNxi32>, tensor<5xNxi32>) -> tensor<5xNxi32>
+      %q = tk.mul %w, %w : (tensor<5xNxi32>, tensor<5xNxi32>) -> tensor<5xNxi32>
+      %s = tk.reduce %p {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = false} : (tensor<5xNxi32>) -> tensor<5xi32>
+      %t = tk.reduce %q {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = false} : (tensor<5xNxi32>) -> tensor<5xi32>
+      return %s, %t : tensor<5xi32>, tensor<5xi32>
+    })";
+    for (size_t at; (at = text.find("xN")) != std::string::npos;)
+      text.replace(at + 1, 1, n);
+    expectSame({.text = text, .exact = true});
+  }
+}
+
 TEST(Program, SoftmaxInPieces) {
   expectSame({.text = R"(
     func.func @main(%x: tensor<3x4x37xf32>) -> tensor<3x4x37xf32> {
