@@ -209,7 +209,8 @@ private:
       return {Reason::CannotEmit, after.cost.refusal};
     if (kernelAfter.scratchBytes > std::max(kernelBefore.scratchBytes, model.targetDescription().l2Bytes / 2))
       return {Reason::TooMuchScratch, std::to_string(kernelAfter.scratchBytes) + " bytes"};
-    if (kernelAfter.tasks < std::min(kernelBefore.tasks, enoughTasks))
+    // What stays on one thread needs no tasks.
+    if (before.cost.parallelism > 1 && kernelAfter.tasks < std::min(kernelBefore.tasks, enoughTasks))
       return {Reason::TooFewRows, std::to_string(kernelAfter.tasks) + " tasks"};
     return refuseRepeats(before, after);
   }

@@ -191,3 +191,20 @@ func.func @filtered(%x: tensor<1x32x28x28xf32>, %s: tensor<1x32x1x1xf32>) -> ten
   %c = tk.conv %m, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64, winograd = 4 : i64} : (tensor<1x32x28x28xf32>, tensor<16x32x3x3xf32>) -> tensor<1x16x28x28xf32>
   return %c : tensor<1x16x28x28xf32>
 }
+
+// -----
+
+// A kernel that is too small for more than one thread needs no tasks, so it may read columns side by side.
+// CHECK-LABEL: func.func @one_thread
+// CHECK-COUNT-1: tk.fusion
+// CHECK-NOT: tk.fusion
+// CHECK: return
+func.func @one_thread(%x: tensor<88x88xf32>) -> tensor<88x88xf32> {
+  %0 = tk.transpose %x {permutation = array<i64: 1, 0>} : (tensor<88x88xf32>) -> tensor<88x88xf32>
+  %1 = tk.reduce %0 {kind = #tk.reduce_kind<max>, axes = array<i64: 1>, keep_dims = true} : (tensor<88x88xf32>) -> tensor<88x1xf32>
+  %2 = tk.sub %0, %1 : (tensor<88x88xf32>, tensor<88x1xf32>) -> tensor<88x88xf32>
+  %3 = tk.exp %2 : (tensor<88x88xf32>) -> tensor<88x88xf32>
+  %4 = tk.reduce %3 {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = true} : (tensor<88x88xf32>) -> tensor<88x1xf32>
+  %5 = tk.div %3, %4 : (tensor<88x88xf32>, tensor<88x1xf32>) -> tensor<88x88xf32>
+  return %5 : tensor<88x88xf32>
+}
