@@ -443,6 +443,193 @@ func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
         # With the right zero there is nothing to state, NaN and infinities included.
         self.assertNotIn("tk.neg", self.accepted((text % "").replace('"0.0', '"-0.0')))
 
+    # What depends on where values lie.
+
+    def on(self, operators, types="4x5xf32"):
+        """A graph of one input %x and operators that end in %r; `types` is that of both, or of each."""
+        given, result = types if isinstance(types, tuple) else (types, types)
+        return self.write("func.func @main(%%x: tensor<%s>) -> tensor<%s> {\n%s\n  return %%r : tensor<%s>\n}\n"
+                          % (given, result, operators, result), "graph.mlir")
+
+    def binary(self, operator, number, types="4x5xf32", attributes=""):
+        """%x and a constant."""
+        element = types.split("x")[-1]
+        return self.on("  %%c = tk.constant dense<%s> : tensor<%s>\n"
+                       "  %%r = tk.%s %%x, %%c%s : (tensor<%s>, tensor<%s>) -> tensor<%s>"
+                       % (number, element, operator, attributes, types, element, types), types)
+
+    STATED = '  SameType(x, root);\n  AssumeFinite(x);\n  Tolerance(attr<"1.0e-6 : f64">);\n'
+    FAR = "numbers around the constants"
+
+    def test_bounds(self):
+        text = "Pattern Drop {\n  let root = op<tk.%s>(x: Value, c: Value);\n  IsConstant(c);\n%s" \
+               "  replace root with x;\n}\n"
+        for stated in ["  SameType(x, root);\n  AssumeFinite(x);\n", self.STATED]:
+            for operator, bound in [("min", "6.0"), ("max", "-4.0"), ("min", "250.0"), ("max", "-3.0e4")]:
+                for shape in ["", "4x5x", "64x80x"]:
+                    for element in ["f16", "bf16", "f32", "f64"]:
+                        self.refused(text % (operator, stated), "1:1:", "changes the result",
+                                     graph=self.binary(operator, bound, shape + element))
+            for operator, bound in [("min", "100"), ("max", "0"), ("min", "6")]:
+                for element in ["i8", "ui8", "i16", "i32", "ui32", "i64", "ui64"]:
+                    if operator == "max" and element.startswith("u"):
+                        continue  # 0 bounds nothing there
+                    self.refused(text % (operator, stated), "1:1:", "changes the result",
+                                 graph=self.binary(operator, bound, "4x5x" + element))
+
+    def test_bounds_on_both_sides(self):
+        graph = self.on("""
+  %low = tk.constant dense<-10.0> : tensor<f32>
+  %high = tk.constant dense<10.0> : tensor<f32>
+  %0 = tk.max %low, %x : (tensor<f32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  %r = tk.min %0, %high : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>""")
+        clip = "Pattern Clip {\n  let root = op<tk.min>(op<tk.max>(x: Value, low: Value), high: Value);\n%s" % self.STATED
+        self.refused(clip + "  replace root with x;\n}\n", "1:1:", self.FAR, graph=graph)
+        for kept in ["op<tk.min>(x, high)", "op<tk.max>(x, low)"]:
+            self.refused(clip + "  replace root with %s;\n}\n" % kept, "1:1:", self.FAR, graph=graph)
+        output = self.accepted(clip + "  replace root with op<tk.max>(op<tk.min>(high, x), low);\n}\n", graph=graph)
+        self.assertRegex(output, r"tk\.min %\d+, %arg0")
+
+    def test_bounds_of_what_is_computed(self):
+        # The bounds are reached where |x| is hundreds and thousands.
+        graph = self.on("""
+  %scale = tk.constant dense<0.002> : tensor<f32>
+  %half = tk.constant dense<0.5> : tensor<f32>
+  %one = tk.constant dense<1.0> : tensor<f32>
+  %0 = tk.mul %x, %scale : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %1 = tk.add %0, %half : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %r = tk.min %1, %one : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>""")
+        text = "Pattern Sigmoid {\n  let line = op<tk.add>(op<tk.mul>(x: Value, a: Value), b: Value);\n" \
+               "  let root = op<tk.min>(line, one: Value);\n%s  replace root with %s;\n}\n"
+        self.refused(text % (self.STATED, "line"), "1:1:", self.FAR, graph=graph)
+        again = "op<tk.add>(op<tk.min>(op<tk.mul>(x, a), op<tk.sub>(one, b)), b)"
+        self.accepted(text % (self.STATED, again), graph=graph)
+        self.refused(text % (self.STATED, again.replace("op<tk.sub>(one, b)", "one")), "1:1:", self.FAR, graph=graph)
+
+    def test_hard_swish_with_another_bound(self):
+        graph = self.on("""
+  %three = tk.constant dense<3.0> : tensor<f32>
+  %zero = tk.constant dense<0.0> : tensor<f32>
+  %twelve = tk.constant dense<12.0> : tensor<f32>
+  %six = tk.constant dense<6.0> : tensor<f32>
+  %0 = tk.add %x, %three : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %1 = tk.max %0, %zero : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %2 = tk.min %1, %twelve : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %3 = tk.mul %x, %2 : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  %r = tk.div %3, %six : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>""")
+        text = "Pattern Swish {\n" \
+               "  let gate = op<tk.min>(op<tk.max>(op<tk.add>(x: Value, b: Value), low: Value), high: Value);\n" \
+               "  let root = op<tk.div>(op<tk.mul>(x, gate), divisor: Value);\n%s  rewrite root with {\n" \
+               '    let line = op<tk.add>(op<tk.mul>(x, Splat(x, attr<"0.16666666666666666 : f64">)), Splat(x, attr<"0.5 : f64">));\n' \
+               '    let part = op<tk.min>(op<tk.max>(line, low), Splat(x, attr<"%s : f64">));\n' \
+               "    replace root with op<tk.mul>(x, part);\n  };\n}\n"
+        for bound in ["1.6", "2.5", "40.0", "1999.0"]:
+            self.refused(text % (self.STATED, bound), "1:1:", self.FAR, graph=graph)
+        self.accepted(text % (self.STATED, "2.0"), graph=graph)
+
+    def test_thresholds(self):
+        # ThresholdedRelu with a big alpha, whatever its type and whether zeros have a sign.
+        for types, alpha in [("4x5xf32", "100.0"), ("f16", "30.0"), ("7xi32", "100"), ("3xi64", "70000"), ("2xui8", "30")]:
+            element = types.split("x")[-1]
+            zero = "0" if "i" in element else "0.0"
+            boolean = types.replace(element, "i1")
+            graph = self.on(f"""
+  %alpha = tk.constant dense<{alpha}> : tensor<{element}>
+  %zero = tk.constant dense<{zero}> : tensor<{types}>
+  %0 = tk.compare %x, %alpha {{predicate = #tk.predicate<gt>}} : (tensor<{types}>, tensor<{element}>) -> tensor<{boolean}>
+  %r = tk.select %0, %x, %zero : (tensor<{boolean}>, tensor<{types}>, tensor<{types}>) -> tensor<{types}>""", types)
+            text = "Pattern Threshold {\n  let above = op<tk.compare>(x: Value, alpha: Value) {predicate = p: Attr};\n" \
+                   "  let root = op<tk.select>(above, x, zero: Value);\n%s  replace root with %s;\n}\n"
+            self.refused(text % (self.STATED, "zero"), "1:1:", self.FAR, graph=graph)
+            # It differs at alpha alone.
+            below = "op<tk.select>(op<tk.not>(op<tk.compare>(alpha, x) {predicate = p}), x, zero)"
+            exact = self.STATED.replace("  Tolerance", "  // Tolerance")
+            for stated in [exact, self.STATED]:
+                self.refused(text % (stated, below), "1:1:", self.FAR, graph=graph)
+            twice = "op<tk.select>(above, op<tk.select>(above, x, zero), zero)"
+            self.accepted((text % (exact, twice)).replace("  SameType", "  HasOneUse(above);\n  SameType"), graph=graph)
+
+    def test_integers_that_are_selected(self):
+        graph = self.on("""
+  %c = tk.constant dense<100> : tensor<i32>
+  %y = tk.constant dense<-7> : tensor<3x4xi32>
+  %0 = tk.compare %x, %c {predicate = #tk.predicate<eq>} : (tensor<3x4xi32>, tensor<i32>) -> tensor<3x4xi1>
+  %r = tk.select %0, %y, %x : (tensor<3x4xi1>, tensor<3x4xi32>, tensor<3x4xi32>) -> tensor<3x4xi32>""", "3x4xi32")
+        self.refused("Pattern Padding {\n  let equal = op<tk.compare>(x: Value, c: Value) {predicate = p: Attr};\n"
+                     "  let root = op<tk.select>(equal, y: Value, x);\n%s  replace root with x;\n}\n" % self.STATED,
+                     "1:1:", self.FAR, graph=graph)
+
+    def test_remainders_and_quotients(self):
+        drop = "Pattern Drop {\n  let root = op<tk.%s>(x: Value, c: Value);\n  IsConstant(c);\n%s  replace root with %s;\n}\n"
+        for types, number in [("f32", "64.0"), ("4x5xf16", "64.0"), ("5xi32", "64"), ("2x2xui8", "64"), ("i64", "5000000000")]:
+            # x mod c is x from 0 to c, or with the sign of x from -c to c.
+            self.refused(drop % ("mod", self.STATED, "x"), "1:1:", self.FAR,
+                         graph=self.binary("mod", number, types, " {truncated = true}"))
+            if "i" in types:
+                self.refused(drop % ("div", self.STATED, "op<tk.sub>(x, x)"), "1:1:", self.FAR,
+                             graph=self.binary("div", number, types))
+        # Right where nothing overflows.
+        again = "op<tk.sub>(x, op<tk.mul>(op<tk.div>(x, c), c))"
+        for element in ["i8", "ui8", "i32", "i64", "ui64"]:
+            self.accepted(drop % ("mod", "  SameType(x, root);\n", again),
+                          graph=self.binary("mod", "7", "4x5x" + element, " {truncated = true}"))
+        # Floor of what is scaled.
+        graph = self.on("""
+  %c = tk.constant dense<20.0> : tensor<f32>
+  %0 = tk.div %x, %c : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %r = tk.floor %0 : (tensor<4x5xf32>) -> tensor<4x5xf32>""")
+        self.refused("Pattern Floor {\n  let root = op<tk.floor>(op<tk.div>(x: Value, c: Value));\n%s"
+                     '  replace root with op<tk.min>(op<tk.max>(op<tk.floor>(x), Splat(x, attr<"-1.0 : f64">)), '
+                     'Splat(x, attr<"0.0 : f64">));\n}\n' % self.STATED, "1:1:", self.FAR, graph=graph)
+
+    def test_integers_that_a_float_does_not_have(self):
+        for element, number in [("f32", "i32"), ("f64", "i64"), ("f16", "i16")]:
+            graph = self.on(f"""
+  %0 = tk.cast %x {{to = {element}}} : (tensor<4x{number}>) -> tensor<4x{element}>
+  %r = tk.cast %0 {{to = {number}}} : (tensor<4x{element}>) -> tensor<4x{number}>""", "4x" + number)
+            self.refused("Pattern There {\n  let root = op<tk.cast>(op<tk.cast>(x: Value));\n"
+                         "  SameType(x, root);\n  AssumeFinite(x);\n  replace root with x;\n}\n",
+                         "1:1:", self.FAR, graph=graph)
+
+    def test_rounding_of_large_numbers(self):
+        # Sums cancel, and what is large rounds coarsely: the rule is right all the same.
+        graph = self.on("""
+  %a = tk.constant dense<3.0e4> : tensor<f32>
+  %b = tk.constant dense<-7.1e4> : tensor<f32>
+  %0 = tk.mul %x, %a : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %1 = tk.mul %x, %b : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %r = tk.add %0, %1 : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>""")
+        text = "Pattern Factor {\n  let root = op<tk.add>(op<tk.mul>(x: Value, a: Value), op<tk.mul>(x, b: Value));\n%s" \
+               "  replace root with op<tk.mul>(x, op<tk.%s>(a, b));\n}\n"
+        self.accepted(text % (self.STATED, "add"), graph=graph)
+        self.refused(text % (self.STATED, "max"), "1:1:", graph=graph)
+        for element in ["f16", "f32", "f64"]:
+            tolerance = "2.0e-2" if element == "f16" else "1.0e-5"
+            graph = self.on(f"""
+  %a = tk.constant dense<2.0> : tensor<{element}>
+  %b = tk.constant dense<3000.0> : tensor<{element}>
+  %0 = tk.mul %x, %a : (tensor<{element}>, tensor<{element}>) -> tensor<{element}>
+  %1 = tk.add %0, %b : (tensor<{element}>, tensor<{element}>) -> tensor<{element}>
+  %2 = tk.mul %1, %a : (tensor<{element}>, tensor<{element}>) -> tensor<{element}>
+  %r = tk.add %2, %b : (tensor<{element}>, tensor<{element}>) -> tensor<{element}>""", element)
+            rule = (pathlib.Path(__file__).parents[2] / "rules" / "arithmetic.pdll").read_text()
+            output = self.accepted(rule.replace("1.0e-5", tolerance), graph=graph)
+            self.assertRegex(output, r"tk\.mul %arg0, %\d+")
+            self.assertEqual(output.count("%arg0,"), 1)
+
+    def test_exponentials_that_overflow(self):
+        graph = self.write("""
+func.func @main(%x: tensor<4x5xf32>, %y: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %0 = tk.exp %x : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %1 = tk.exp %y : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %2 = tk.mul %0, %1 : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %2 : tensor<4x5xf32>
+}
+""", "graph.mlir")
+        text = "Pattern Product {\n  let root = op<tk.mul>(op<tk.exp>(x: Value), op<tk.exp>(y: Value));\n%s" \
+               "  replace root with op<tk.exp>(op<tk.add>(x, y));\n}\n"
+        self.accepted(text % self.STATED.replace("  SameType(x, root);\n", ""), graph=graph)
+
     # Good rules.
 
     def test_lists_and_attributes(self):
