@@ -36,8 +36,14 @@ std::string writeReproducer(mlir::ModuleOp module, const CompileOptions &options
     return "";
   llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
   os << "// A fault in Tokamak: " << oneLine(fault) << "\n// Repeat it with\n//   tokamak-opt " << created
-     << " --pass-pipeline='builtin.module(tokamak-pipeline{fusion=" << fusionName(options.fusion)
-     << " fuel=" << options.fuel;
+     << " --pass-pipeline='builtin.module(";
+  // tokamak-pipeline takes no rules: they run in front of it, on much the graph that they have there.
+  if (!options.rules.empty()) {
+    os << "fold-constants,inline-composites,apply-rules{rules=";
+    llvm::interleave(options.rules, os, ",");
+    os << (options.trustRules ? " trust=true" : "") << "},";
+  }
+  os << "tokamak-pipeline{fusion=" << fusionName(options.fusion) << " fuel=" << options.fuel;
   if (!options.disabledPasses.empty()) {
     os << " disable=";
     llvm::interleave(options.disabledPasses, os, ",");

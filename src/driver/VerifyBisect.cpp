@@ -4,6 +4,11 @@
 
 namespace tokamak::driver {
 
+/// The rule in "apply-rules (RULE) at NODE (TYPE)"; empty for another application.
+static std::string ruleIn(llvm::StringRef application) {
+  return application.consume_front("apply-rules (") ? application.split(") at ").first.str() : "";
+}
+
 /// Empty, or what is wrong after so many applications; the user's faults are errors.
 static llvm::Expected<std::string> faultAt(Verifier &verifier, int64_t fuel, bool kernels) {
   llvm::Expected<Verification> result = verifier.run(fuel, kernels);
@@ -37,6 +42,7 @@ llvm::Expected<Bisection> bisect(Verifier &verifier, int64_t applications, bool 
     result.application = at > 0 ? verifier.lastApplied() : "";
   }
   result.first = bad;
+  result.rule = ruleIn(result.application);
   return result;
 }
 

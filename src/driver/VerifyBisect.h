@@ -10,6 +10,7 @@ struct Bisection {
   /// beyond `applications`: it was right with all of them this time.
   int64_t first = 0;
   std::string application; ///< see Verifier::lastApplied
+  std::string rule;        ///< "NAME of FILE" where `application` is that of a user's rule
   std::string fault;       ///< what it breaks, in one line
   int64_t runs = 0;
 };

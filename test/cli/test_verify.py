@@ -58,15 +58,14 @@ class Verify(Command):
         write_npy(self.path("indices.npy"), "<i8", (2,), [3, 0])
         self.good("verify", "scatter.onnx", "--input", "indices=indices.npy")
 
-    def wrong(self, *arguments, rule=WRONG_RULE):
-        """(standard output, standard error) of a model that is not the same."""
+    def wrong(self, *arguments, rule=WRONG_RULE, fault="in Tokamak or in a rule of wrong.pdll"):
+        """(standard output, standard error) of a model that is not the same, and whose `fault` that is."""
         with open(self.path("wrong.pdll"), "w") as file:
             file.write(rule)
         done = self.run_command("verify", *arguments, "--rules", "wrong.pdll", "--trust-rules")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertRegex(done.stderr, r"^tokamak: error: .*this is a fault in Tokamak or in a rule that was trusted, "
-                                      r".*\.mlir reproduces it")
+        self.assertRegex(done.stderr, r"^tokamak: error: .*; this is a fault %s; .*\.mlir reproduces it$" % fault)
         return done.stdout, done.stderr
 
     def test_a_wrong_rule_is_found(self):
@@ -83,20 +82,34 @@ class Verify(Command):
         self.assertIn("output 'y' is wrong", error)
 
     def test_bisect_names_the_rule(self):
-        text, _ = self.wrong("clean_up.onnx", "--bisect")
+        fault = r"in the rule SumsAreDifferences of wrong\.pdll, or in Tokamak"
+        text, _ = self.wrong("clean_up.onnx", "--bisect", fault=fault)
         self.assertRegex(text, r"\nbisect \(\d+ runs\): right with \d+ rewrites and merges, wrong with \d+ of \d+: "
-                               r"apply-rules \(SumsAreDifferences\) at sum \(Add\)\n  then output 'y' is wrong")
-        text, _ = self.wrong("two_inputs.onnx", "--bisect", "--json")
+                               r"apply-rules \(SumsAreDifferences of wrong\.pdll\) at sum \(Add\)\n  then output 'y' is wrong")
+        text, _ = self.wrong("two_inputs.onnx", "--bisect", "--json", fault=fault)
         data = json.loads(text)
         self.assertFalse(data["same"])
-        self.assertRegex(data["bisect"]["application"], r"^apply-rules \(SumsAreDifferences\) at Add_0 \(Add\)$")
+        self.assertRegex(data["bisect"]["application"],
+                         r"^apply-rules \(SumsAreDifferences of wrong\.pdll\) at Add_0 \(Add\)$")
+        unnamed = WRONG_RULE.replace(" SumsAreDifferences", "")
+        text, _ = self.wrong("clean_up.onnx", "--bisect", rule=unnamed,
+                             fault=r"in the rule at line 2 of wrong\.pdll, or in Tokamak")
+
+    def test_rules_of_several_files(self):
+        with open(self.path("other.pdll"), "w") as file:
+            file.write(TANH_IS_A_MULTIPLE % "1.0")
+        self.wrong("two_inputs.onnx", "--rules", "other.pdll",
+                   fault=r"in Tokamak or in a rule of other\.pdll, wrong\.pdll")
+        self.wrong("two_inputs.onnx", "--rules", "other.pdll", "--bisect",
+                   fault=r"in the rule SumsAreDifferences of wrong\.pdll, or in Tokamak")
 
     def test_bisect_takes_of_each_graph_what_its_sums_leave_open(self):
         write_npy(self.path("x.npy"), "<f4", (50000, 16), [0.1] * 800000)
         # The graph that is wrong has no sums, or sums of zeros; the others' are off by more than others may be.
         for name, rule in ("SumsAreLeftOut", SUMS_ARE_LEFT_OUT), ("TanhIsAMultiple", TANH_IS_A_MULTIPLE % "0.0"):
-            text, _ = self.wrong("shifted_sums.onnx", "--input", "x=x.npy", "--bisect", rule=rule)
-            self.assertRegex(text, r"wrong with [1-9]\d* of \d+: apply-rules \(%s\) at " % name)
+            text, _ = self.wrong("shifted_sums.onnx", "--input", "x=x.npy", "--bisect", rule=rule,
+                                 fault=r"in the rule %s of wrong\.pdll, or in Tokamak" % name)
+            self.assertRegex(text, r"wrong with [1-9]\d* of \d+: apply-rules \(%s of wrong\.pdll\) at " % name)
 
     def test_a_tolerance_of_zero(self):
         done = self.run_command("verify", "clean_up.onnx", "--rtol", "0", "--atol", "0", "--json")

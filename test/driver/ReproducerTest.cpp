@@ -38,6 +38,14 @@ TEST(Reproducer, CanBeReadAgain) {
       (*text)->getBuffer().contains("fusion=full fuel=-1 disable=fold-constants,eliminate-dead-code"));
   std::filesystem::remove(path);
 
+  options.rules = {"a.pdll", "b.pdll"};
+  options.trustRules = true;
+  path = writeReproducer(*imported->imported, options, "fault");
+  text = llvm::MemoryBuffer::getFile(path);
+  ASSERT_TRUE(text);
+  EXPECT_TRUE((*text)->getBuffer().contains("apply-rules{rules=a.pdll,b.pdll trust=true},tokamak-pipeline{"));
+  std::filesystem::remove(path);
+
   options.reproducerDirectory = "/no/such/folder";
   EXPECT_EQ(writeReproducer(*imported->imported, options, "fault"), "");
 }

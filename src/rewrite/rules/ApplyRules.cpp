@@ -30,7 +30,7 @@ namespace {
 class Driver {
 public:
   Driver(const RuleFile &file, bool trust, PassState &state, llvm::StringRef pass)
-      : trust(trust), state(state), pass(pass) {
+      : file(file.name), trust(trust), state(state), pass(pass) {
     for (const Rule &rule : file.rules) {
       byRoot[*const_cast<Rule &>(rule).root.getOpName()].push_back(&rule);
       depth = std::max(depth, rule.depth);
@@ -83,7 +83,7 @@ private:
         return error;
       }
     Operation *root = found.operations[0];
-    std::string step = pass.str() + (rule.name.empty() ? "" : " (" + rule.name + ")");
+    std::string step = pass.str() + " (" + nameOf(rule) + ")";
     if (!state.fuel.take(step, root->getLoc())) {
       replacement->discard();
       return llvm::Error::success();
@@ -99,6 +99,15 @@ private:
     // A created operator that nothing uses is dead now, others later; the pass for dead code sees to it.
     enqueueWithUsers(users);
     return llvm::Error::success();
+  }
+
+  /// "HardSwish of my.pdll", or "at line 12 of my.pdll" where it has no name.
+  std::string nameOf(const Rule &rule) const {
+    auto place = const_cast<Rule &>(rule).pattern.getLoc()->findInstanceOf<FileLineColLoc>();
+    std::string name = !rule.name.empty() ? rule.name
+                       : place            ? "at line " + std::to_string(place.getLine())
+                                          : "a rule";
+    return name + " of " + file.str();
   }
 
   /// Erases an operator without users and what it alone used; their work is done by the operator at `into`.
@@ -135,6 +144,7 @@ private:
     }
   }
 
+  llvm::StringRef file;
   bool trust;
   PassState &state;
   llvm::StringRef pass;

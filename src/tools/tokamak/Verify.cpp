@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace tokamak::tool {
@@ -78,16 +79,33 @@ static Result<driver::InputTensors> inputTensors(const LoadedModel &loaded, uint
   return tensors;
 }
 
+static bool hasWrongOutput(const driver::Verification &verification) {
+  return std::any_of(verification.outputs.begin(), verification.outputs.end(),
+                     [](const auto &output) { return !output.deviation.isSame(); });
+}
+
+/// Who is at fault. Rules of the user change what the outputs are, never whether a kernel computes its
+/// operators; and what none of them is the first to break is no fault of theirs.
+static std::string culprit(const std::vector<std::string> &rules, const VerifyReport &report) {
+  const std::string ours = "this is a fault in Tokamak";
+  if (rules.empty() || (report.verification && !hasWrongOutput(*report.verification)))
+    return ours;
+  if (report.bisection && report.bisection->first <= report.bisection->applications)
+    return report.bisection->rule.empty()
+               ? ours
+               : "this is a fault in the rule " + report.bisection->rule + ", or in Tokamak";
+  return fmt::format("{} or in a rule of {}", ours, fmt::join(rules, ", "));
+}
+
 /// The fault as a status with a file that reproduces it.
-static Status faultOfOurs(const LoadedModel &loaded, const std::string &message) {
+static Status faultOf(const LoadedModel &loaded, const std::string &message, const std::string &culprit) {
   std::string path;
   if (auto imported = driver::importModel(*loaded.model, loaded.options))
     path = driver::writeReproducer(*imported->imported, loaded.options, message);
   else
     llvm::consumeError(imported.takeError());
-  return {StatusCode::Internal, message + "; this is a fault in Tokamak" +
-                                    (loaded.options.trustRules ? " or in a rule that was trusted" : "") +
-                                    (path.empty() ? "" : ", " + path + " reproduces it")};
+  return {StatusCode::Internal,
+          message + "; " + culprit + (path.empty() ? "" : "; " + path + " reproduces it")};
 }
 
 /// A run in which a crash of the compiled program is a fault like any other.
@@ -140,9 +158,7 @@ static Status verify(const VerifyCommand &command) {
   }
   // After a crash nothing can be run again, and where the passes failed nobody knows how far they would go.
   if (!fault.ok() && command.bisect && !crashed && verifier.applications()) {
-    bool outputsAreWrong =
-        !result || std::any_of(result->outputs.begin(), result->outputs.end(),
-                               [](const auto &output) { return !output.deviation.isSame(); });
+    bool outputsAreWrong = !result || hasWrongOutput(*result);
     auto bisection =
         driver::bisect(verifier, *verifier.applications(), !outputsAreWrong, [&](int64_t good, int64_t bad) {
           progress->stage(fmt::format("bisecting between {} and {} rewrites and merges", good, bad));
@@ -159,7 +175,7 @@ static Status verify(const VerifyCommand &command) {
   // A fault while compiling has left its file already.
   if (!result && !crashed)
     return fault;
-  return fault.ok() ? fault : faultOfOurs(*loaded, fault.message);
+  return fault.ok() ? fault : faultOf(*loaded, fault.message, culprit(loaded->options.rules, report));
 }
 
 /// CLI11's own check lets NaN through, which compares with nothing.
