@@ -506,6 +506,17 @@ func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
         self.accepted(text % (self.STATED, again), graph=graph)
         self.refused(text % (self.STATED, again.replace("op<tk.sub>(one, b)", "one")), "1:1:", self.FAR, graph=graph)
 
+    def test_bounds_of_bits(self):
+        for element, bound in [("ui8", 60), ("i16", -700), ("ui32", 5000)]:
+            graph = self.on(f"""
+  %c = tk.constant dense<{bound}> : tensor<{element}>
+  %0 = tk.bit_not %x : (tensor<4x5x{element}>) -> tensor<4x5x{element}>
+  %r = tk.max %0, %c : (tensor<4x5x{element}>, tensor<{element}>) -> tensor<4x5x{element}>""", "4x5x" + element)
+            text = "Pattern Bits {\n  let root = op<tk.max>(op<tk.bit_not>(x: Value), c: Value);\n%s" \
+                   "  replace root with op<tk.bit_not>(%s);\n}\n"
+            self.refused(text % (self.STATED, "x"), "1:1:", self.FAR, graph=graph)
+            self.accepted(text % ("  SameType(x, root);\n", "op<tk.min>(x, op<tk.bit_not>(c))"), graph=graph)
+
     def test_hard_swish_with_another_bound(self):
         graph = self.on("""
   %three = tk.constant dense<3.0> : tensor<f32>
@@ -629,6 +640,52 @@ func.func @main(%x: tensor<4x5xf32>, %y: tensor<4x5xf32>) -> tensor<4x5xf32> {
         text = "Pattern Product {\n  let root = op<tk.mul>(op<tk.exp>(x: Value), op<tk.exp>(y: Value));\n%s" \
                "  replace root with op<tk.exp>(op<tk.add>(x, y));\n}\n"
         self.accepted(text % self.STATED.replace("  SameType(x, root);\n", ""), graph=graph)
+
+    def test_what_hides_behind_large_numbers(self):
+        # Sums and maxima have one scale; the bound shows where no summand is far beyond it.
+        graph = self.on("""
+  %c = tk.constant dense<-40.0> : tensor<f32>
+  %0 = tk.reduce %x {kind = #tk.reduce_kind<sum>, axes = array<i64: 1>, keep_dims = false} : (tensor<4x5xf32>) -> tensor<4xf32>
+  %r = tk.max %0, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>""", ("4x5xf32", "4xf32"))
+        text = "Pattern Sum {\n  let sum = op<tk.reduce>(x: Value);\n  let root = op<tk.max>(c: Value, sum);\n%s" \
+               "  replace root with %s;\n}\n"
+        stated = self.STATED.replace("  SameType(x, root);\n", "")
+        for wrong in ["sum", 'op<tk.max>(sum, op<tk.mul>(c, Splat(c, attr<"1.5 : f64">)))']:
+            self.refused(text % (stated, wrong), "1:1:", self.FAR, graph=graph)
+        self.accepted(text % (stated, "op<tk.neg>(op<tk.min>(op<tk.neg>(sum), op<tk.neg>(c)))"), graph=graph)
+
+    def test_indices_beside_bounds(self):
+        # Those far from 0 are out of range.
+        graph = self.write("""
+func.func @main(%x: tensor<4x5xf32>, %i: tensor<4xi64>) -> tensor<4x5xf32> {
+  %c = tk.constant dense<90.0> : tensor<f32>
+  %0 = tk.gather %x, %i {axis = 0 : i64} : (tensor<4x5xf32>, tensor<4xi64>) -> tensor<4x5xf32>
+  %1 = tk.min %0, %c : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
+}
+""", "graph.mlir")
+        text = "Pattern Rows {\n  let rows = op<tk.gather>(x: Value, i: Value) {axis = a: Attr};\n" \
+               "  let root = op<tk.min>(rows, c: Value);\n  AssumeFinite(x);\n  replace root with %s;\n}\n"
+        self.refused(text % "rows", "1:1:", self.FAR, graph=graph)
+        self.accepted(text % "op<tk.gather>(op<tk.min>(x, c), i) {axis = a}", graph=graph)
+
+    def test_conversions_at_the_ends_of_a_type(self):
+        def there_and_back(element, more=""):
+            return self.on(f"""
+  %0 = tk.cast %x {{to = {element}{more}}} : (tensor<4x5xf32>) -> tensor<4x5x{element}>
+  %r = tk.cast %0 {{to = f32}} : (tensor<4x5x{element}>) -> tensor<4x5xf32>""")
+
+        # To clip is what this one is for; the other may overflow, which AssumeFinite leaves out.
+        text = "Pattern Convert {\n  let root = op<tk.cast>(op<tk.cast>(x: Value) {to = attr<\"%s\">, saturate = s: Attr}) {to = t: Attr};\n" \
+               '%s  replace root with %s;\n}\n'
+        wider = 'op<tk.cast>(op<tk.cast>(x) {to = attr<"i32">, saturate = s}) {to = t}'
+        self.refused(text % ("i8", "  AssumeFinite(x);\n", wider), "1:1:", self.FAR,
+                     graph=there_and_back("i8", ", saturate = true"))
+        truncated = 'op<tk.add>(op<tk.floor>(op<tk.max>(x, Splat(x, attr<"0.0 : f64">))), ' \
+                    'op<tk.ceil>(op<tk.min>(x, Splat(x, attr<"0.0 : f64">))))'
+        stated = '  AssumeFinite(x);\n  Tolerance(attr<"0.0 : f64">);\n'
+        for element in ["i32", "i64"]:
+            self.accepted(text % (element, stated, truncated), graph=there_and_back(element))
 
     # Good rules.
 

@@ -338,25 +338,30 @@ llvm::Error compareAround(const Rule &rule, const Match &match, const Replacemen
   const llvm::SmallSetVector<Value, 4> inputs = inputsOf(match);
   if (inputs.empty())
     return llvm::Error::success();
-  llvm::SmallVector<Operation *> all(match.operations);
-  llvm::append_range(all, replacement.created);
-  Surroundings surroundings(all, rule.tolerance.value_or(0) == 0);
   int64_t leastSize = std::numeric_limits<int64_t>::max();
   for (Value input : inputs)
     leastSize = std::min(leastSize, tk::tensorType(input).getNumElements());
+  const bool hasIntegers = llvm::any_of(inputs, isIntegerValue);
   const auto count = static_cast<unsigned>(inputs.size());
-  const int64_t fillings =
-      std::min(surroundings.fillings(leastSize, count),
-               std::max(surroundingsWork / std::max<int64_t>(work, 1), leastFillings * int64_t{count}));
-  for (int64_t seed = 0; seed < fillings; ++seed) {
-    Filling filling{Round::Surroundings, static_cast<uint64_t>(seed), count, &surroundings};
-    const unsigned before = compared;
-    if (llvm::Error error = compare(rule, match, replacement, filling, compared))
-      return error;
-    filling.indicesAreSmall = compared == before && llvm::any_of(inputs, isIntegerValue);
-    if (filling.indicesAreSmall)
+  const int64_t most =
+      std::max(surroundingsWork / std::max<int64_t>(work, 1), leastFillings * int64_t{count});
+  llvm::SmallVector<Operation *> all(match.operations);
+  llvm::append_range(all, replacement.created);
+  for (bool isNear : {false, true}) {
+    if (isNear && isElementByElement(all))
+      break; // nothing hides behind what is far
+    Surroundings surroundings(all, rule.tolerance.value_or(0) == 0, isNear);
+    const int64_t fillings = std::min(surroundings.fillings(leastSize, count), most);
+    for (int64_t seed = 0; seed < fillings; ++seed) {
+      Filling filling{Round::Surroundings, static_cast<uint64_t>(seed), count, &surroundings};
+      const unsigned before = compared;
       if (llvm::Error error = compare(rule, match, replacement, filling, compared))
         return error;
+      filling.indicesAreSmall = compared == before && hasIntegers;
+      if (filling.indicesAreSmall)
+        if (llvm::Error error = compare(rule, match, replacement, filling, compared))
+          return error;
+    }
   }
   return llvm::Error::success();
 }

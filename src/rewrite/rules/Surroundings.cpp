@@ -30,16 +30,19 @@ static void addDistinct(std::vector<Number> &numbers, Number number) {
     numbers.push_back(number);
 }
 
-/// Of many elements the least, the greatest and some between.
+/// Of many elements the least, the greatest and some others.
 static void addElements(std::vector<Number> &numbers, const Tensor &tensor) {
-  std::vector<Number> elements;
-  for (int64_t i = 0; i < tensor.size(); ++i)
-    if (const Number element = numberAt(tensor, i); std::isfinite(element))
-      elements.push_back(element);
-  llvm::sort(elements);
-  constexpr size_t parts = 4;
-  for (size_t part = 0; part <= parts && !elements.empty(); ++part)
-    addDistinct(numbers, elements[(elements.size() - 1) * part / parts]);
+  if (tensor.size() == 0)
+    return;
+  Number least = numberAt(tensor, 0), greatest = least;
+  for (int64_t i = 1; i < tensor.size(); ++i) {
+    least = std::min(least, numberAt(tensor, i));
+    greatest = std::max(greatest, numberAt(tensor, i));
+  }
+  addDistinct(numbers, least);
+  addDistinct(numbers, greatest);
+  for (int64_t part = 0; part < 3; ++part)
+    addDistinct(numbers, numberAt(tensor, tensor.size() * part / 3));
 }
 
 /// Scalars first: they are what bounds are most often.
@@ -91,7 +94,7 @@ static std::vector<Number> combinationsOf(llvm::ArrayRef<Number> constants) {
 /// Close to a number, on both sides: bounds that are wrong by a percent, and by a thousandth of one.
 static constexpr double near = 0x1p-7, nearer = 0x1p-13;
 
-Surroundings::Surroundings(llvm::ArrayRef<Operation *> operators, bool isExact)
+Surroundings::Surroundings(llvm::ArrayRef<Operation *> operators, bool isExact, bool isNear)
     : isExact(isExact), constants(constantsOf(operators)) {
   constants.resize(std::min(constants.size(), mostConstants));
   auto addBoth = [&](Number number) {
@@ -120,8 +123,17 @@ Surroundings::Surroundings(llvm::ArrayRef<Operation *> operators, bool isExact)
   // Whatever is computed from x, and bounded, is most often met between two powers of two, or beyond them.
   for (int exponent = -7; exponent <= 20; ++exponent)
     addBoth(std::ldexp(Number{1.37}, exponent));
+  for (int exponent = 24; exponent <= 104; exponent += 8)
+    addBoth(std::ldexp(Number{1.37}, exponent));
   for (double large : {1e3, 1e6})
     addBoth(large);
+  if (!isNear)
+    return;
+  limit = 1;
+  for (Number constant : constants)
+    limit = std::max(limit, std::fabs(constant));
+  limit *= 16;
+  llvm::erase_if(numbers, [&](Number number) { return std::fabs(number) > limit; });
 }
 
 /// `number` as `type` rounds it; nothing where it is beyond its range.
@@ -151,12 +163,17 @@ static std::array<Number, 2> neighbours(DataType type, Number number) {
   return {number - unit, number + unit};
 }
 
+/// Of all bits of an integer.
+static Number complement(DataType type, Number number) {
+  return (isUnsigned(type) ? std::ldexp(Number{1}, static_cast<int>(8 * byteSize(type))) : 0) - 1 - number;
+}
+
 const std::vector<Number> &Surroundings::numbersOf(DataType type) {
   std::vector<Number> &result = rounded[type];
   if (!result.empty())
     return result;
   auto add = [&](Number number) {
-    if (std::optional<Number> known = inType(type, number))
+    if (std::optional<Number> known = inType(type, number); known && std::fabs(*known) <= limit)
       addDistinct(result, *known);
   };
   llvm::for_each(numbers, add);
@@ -167,7 +184,7 @@ const std::vector<Number> &Surroundings::numbersOf(DataType type) {
     return result;
   }
   for (Number constant : constants)
-    for (Number number : {constant, -constant, 2 * constant, 10 * constant})
+    for (Number number : {constant, -constant, 2 * constant, 10 * constant, complement(type, constant)})
       for (int by : {-1, 0, 1})
         add(number + by);
   // Integers that a float does not have, and products that overflow.
@@ -179,7 +196,7 @@ const std::vector<Number> &Surroundings::numbersOf(DataType type) {
 
 int64_t Surroundings::fillings(int64_t size, unsigned inputs) const {
   // With those that numbersOf adds.
-  const auto count = static_cast<int64_t>(numbers.size() + 14 * constants.size() + 84);
+  const auto count = static_cast<int64_t>(numbers.size() + 15 * constants.size() + 84);
   return inputs * (1 + count / std::max<int64_t>(size, 1));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "ir/Tensor.h"
 #include "mlir/IR/Operation.h"
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -15,7 +16,9 @@ public:
   /// Of the constants of these operators, their operands and their attributes. Of a rule that is exact, the
   /// numbers are also the very ones at which something computed meets a constant; rounding decides there on
   /// which side it falls, so a rule that allows for rounding gets those beside them.
-  Surroundings(llvm::ArrayRef<mlir::Operation *> operators, bool isExact);
+  /// `isNear` leaves out those far beyond all constants: in a sum, or among numbers that have one scale,
+  /// nothing else shows beside them.
+  Surroundings(llvm::ArrayRef<mlir::Operation *> operators, bool isExact, bool isNear);
 
   /// In how many fillings each of `inputs` tensors of `size` elements holds each number.
   int64_t fillings(int64_t size, unsigned inputs) const;
@@ -28,6 +31,7 @@ private:
   const std::vector<long double> &numbersOf(DataType type);
 
   bool isExact;
+  long double limit = std::numeric_limits<long double>::infinity(); ///< of magnitudes
   std::vector<long double> constants; ///< distinct and finite; exact, 64-bit integers too
   std::vector<long double> numbers;   ///< what matters most first; not those that depend on the type
   std::map<DataType, std::vector<long double>> rounded; ///< see numbersOf

@@ -31,16 +31,15 @@ static Tensor converted(const Tensor &tensor, DataType type) {
   return result;
 }
 
-/// A conversion of floats to integers clips, or wraps, at the ends of its own type: that is what it computes.
+/// To clip at the ends of its own type is what a saturating conversion computes. Others overflow there.
 static bool clips(Operation *op) {
   auto cast = llvm::dyn_cast<tk::CastOp>(op);
-  return cast && isFloat(*fromMlir(tk::tensorType(cast.getInput()).getElementType())) &&
-         !isFloat(*fromMlir(cast.getTo()));
+  return cast && cast.getSaturate();
 }
 
 /// `op` on `operands`, whose types it takes on; integers of its results are `integers`.
-static std::optional<llvm::SmallVector<Tensor>> evaluateAs(Operation *op, llvm::ArrayRef<Tensor> operands,
-                                                           DataType integers) {
+static FailureOr<llvm::SmallVector<Tensor>> evaluateAs(Operation *op, llvm::ArrayRef<Tensor> operands,
+                                                       DataType integers) {
   MLIRContext *context = op->getContext();
   auto widened = [&](Type type) {
     return clips(op) ? type : toMlir(wideType(*fromMlir(type), integers), context);
@@ -61,9 +60,15 @@ static std::optional<llvm::SmallVector<Tensor>> evaluateAs(Operation *op, llvm::
   Operation *wide = Operation::create(state);
   FailureOr<llvm::SmallVector<Tensor>> results = reference::evaluate(wide, operands);
   wide->destroy();
-  if (failed(results))
-    return std::nullopt;
-  return std::move(*results);
+  return results;
+}
+
+/// Operators on bits mean those of their own type, which has all of their results.
+static FailureOr<llvm::SmallVector<Tensor>> evaluateBits(Operation *op, llvm::ArrayRef<Tensor> operands) {
+  llvm::SmallVector<Tensor> narrow;
+  for (auto [value, tensor] : llvm::zip_equal(op->getOperands(), operands))
+    narrow.push_back(converted(tensor, *fromMlir(tk::tensorType(value).getElementType())));
+  return reference::evaluate(op, narrow);
 }
 
 /// Whether the type of `element`, which is no bool, does not reach as far as `value`.
@@ -81,8 +86,11 @@ static bool isBeyond(DataType element, double value) {
 /// Infinities that no overflow makes: of 1 / 0 and log(0).
 static bool hasPoles(Operation *op) { return llvm::isa<tk::DivOp, tk::LogOp>(op); }
 
-/// Integers of 64 bits have no wider type. Their sums and products, roughly, where `op` is one.
+/// Integers of 64 bits have no wider type. Sums, products and conversions to them, roughly, where `op` is
+/// one.
 static std::optional<Tensor> roughly(Operation *op, llvm::ArrayRef<Tensor> operands) {
+  if (llvm::isa<tk::CastOp>(op))
+    return converted(operands[0], DataType::Float64);
   if (!llvm::isa<tk::AddOp, tk::SubOp, tk::MulOp, tk::NegOp, tk::PowOp, tk::MatMulOp, tk::ConvOp,
                  tk::WindowOp, tk::ReduceOp, tk::CumSumOp>(op))
     return std::nullopt;
@@ -90,7 +98,7 @@ static std::optional<Tensor> roughly(Operation *op, llvm::ArrayRef<Tensor> opera
   for (const Tensor &operand : operands)
     floats.push_back(converted(operand, DataType::Float64));
   auto results = evaluateAs(op, floats, DataType::Float64);
-  return results ? std::optional(results->front()) : std::nullopt;
+  return succeeded(results) ? std::optional(results->front()) : std::nullopt;
 }
 
 /// A batch norm's parameters do not broadcast as NumPy does.
@@ -127,8 +135,11 @@ std::optional<WideEvaluation::Wide> WideEvaluation::evaluate(Value value, Input 
     return found->second;
   if (std::optional<Tensor> given = input(value)) {
     Wide wide{converted(*given, wideType(given->type())), {}};
-    for (int64_t i = 0; i < wide.values.size(); ++i)
-      wide.magnitudes.push_back(std::fabs(wide.values.doubleAt(i)));
+    for (int64_t i = 0; i < wide.values.size(); ++i) {
+      // The upper half of uint64 has no wider type.
+      const bool isBeyondInt64 = given->type() == DataType::UInt64 && given->intAt(i) < 0;
+      wide.magnitudes.push_back(isBeyondInt64 ? infinite : std::fabs(wide.values.doubleAt(i)));
+    }
     return known[value] = wide;
   }
   Operation *op = value.getDefiningOp();
@@ -141,8 +152,10 @@ std::optional<WideEvaluation::Wide> WideEvaluation::evaluate(Value value, Input 
     tensors.push_back(wide->values);
     operands.push_back(std::move(*wide));
   }
-  auto results = evaluateAs(op, tensors, DataType::Int64);
-  if (!results)
+  auto results = llvm::isa<tk::BitNotOp, tk::BitAndOp, tk::BitOrOp, tk::BitXorOp, tk::ShiftRightOp>(op)
+                     ? evaluateBits(op, tensors)
+                     : evaluateAs(op, tensors, DataType::Int64);
+  if (failed(results))
     return std::nullopt;
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), *results)) {
     const DataType element = *fromMlir(tk::tensorType(result).getElementType());
