@@ -87,7 +87,7 @@ static bool hasWrongOutput(const driver::Verification &verification) {
 /// Who is at fault. Rules of the user change what the outputs are, never whether a kernel computes its
 /// operators; and what none of them is the first to break is no fault of theirs.
 static std::string culprit(const std::vector<std::string> &rules, const VerifyReport &report) {
-  const std::string ours = "this is a fault in Tokamak";
+  const char *ours = "this is a fault in Tokamak";
   if (rules.empty() || (report.verification && !hasWrongOutput(*report.verification)))
     return ours;
   if (report.bisection && report.bisection->first <= report.bisection->applications)
