@@ -27,8 +27,9 @@ namespace {
 constexpr double loadCycles = 0.6, storeCycles = 1;
 /// Of adding a vector to a sum, in a row of additions that wait for each other.
 constexpr double additionCycles = 1;
-/// Of one lane of a gather, its address and its mask included.
-constexpr double gatherCycles = 3;
+/// Of one lane of a gather, its address and its mask included: 0.7 to 1.3 where the lines are in the first
+/// level, on Zen 5 with either width of vectors.
+constexpr double gatherCycles = 1;
 /// Cycles of a vector from which on a row kernel keeps it for its other readers.
 constexpr double expensiveCycles = 4;
 /// Of one element of a library function: scalar code with branches.
@@ -106,6 +107,9 @@ public:
     cost.elementwise += cycles(whole.cycles + whole.loads * loadCycles +
                                whole.gathers * static_cast<double>(target.lanes()) * gatherCycles);
   }
+
+  /// For rows one a lane: what is taken from transposed operands lies side by side.
+  void addLanesOfRows() { picksNeighbours = true; }
 
   void finish(llvm::ArrayRef<analysis::KernelOperands::Buffer> writes) {
     double results = 0;
@@ -251,8 +255,9 @@ private:
     const auto lanes = static_cast<double>(target.lanes());
     const bool isPrologue = work.feedsAnchor && hasPrologue;
     const bool moves = analysis::kindOf(work.op) > FusionKind::Broadcast;
-    double each = expression.cycles +
-                  outside * (expression.loads * loadCycles + expression.gathers * lanes * gatherCycles);
+    const double gathers = picksNeighbours ? 0 : expression.gathers;
+    const double loads = expression.loads + expression.gathers - gathers;
+    double each = expression.cycles + outside * (loads * loadCycles + gathers * lanes * gatherCycles);
     if (isPrologue)
       each = (moves ? 0 : expression.cycles) +
              (knowsLoads ? 0 : outside * static_cast<double>(work.operands) * loadCycles);
@@ -265,7 +270,7 @@ private:
     if (expression.cycles >= expensiveCycles && work.elements > 0 && !moves)
       cost.dearRepeats = std::max(cost.dearRepeats, work.evaluations / work.elements);
     // Where a reader picks lane by lane, so do the loads behind it.
-    if (expression.gathers == 0 && !emittedWhole && !isPrologue)
+    if (expression.gathers == 0 && !emittedWhole && !isPrologue && !picksNeighbours)
       cost.elementwise += cycles(static_cast<double>(work.fullFromMemory) * gatherCycles *
                                  std::min(work.scattered, work.evaluations));
     expressionInstructions += expression.instructions;
@@ -277,7 +282,7 @@ private:
   GroupCost &cost;
   double computed = 0, needed = 0;
   bool hasPrologue = false, knowsLoads = false;
-  bool hasAnchor = false, emittedWhole = false;
+  bool hasAnchor = false, emittedWhole = false, picksNeighbours = false;
   std::optional<int64_t> rows; ///< of a kernel that reduces: what its reductions keep
   int64_t accumulators = 0, expressionInstructions = 0, longestExpression = 0;
   // Of anchors in a chain: how many, bytes of their weights, and what bands read again of those.
@@ -361,6 +366,18 @@ static int64_t countKind(llvm::ArrayRef<Operation *> members, FusionKind kind) {
   return count;
 }
 
+/// Whether there are reductions among them and operators that move elements, and the emitter knows them all.
+static bool reducesWhatMoves(llvm::ArrayRef<Operation *> members) {
+  bool isKnown = true;
+  for (Operation *member : members)
+    member->walk([&](Operation *op) {
+      isKnown &= op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>() ||
+                 llvm::isa<tk::TensorExpressionInterface>(op);
+    });
+  return isKnown && countKind(members, FusionKind::Reduction) > 0 &&
+         countKind(members, FusionKind::Injective) > 0;
+}
+
 /// Whether some anchor's operands are computed by other operators of the kernel.
 static bool computesOperand(llvm::ArrayRef<Operation *> members) {
   bool found = false;
@@ -408,13 +425,20 @@ codegen::KernelEstimate CostModel::estimateOf(llvm::ArrayRef<Operation *> member
   return codegen::estimateKernel(Candidate(members).group(), target);
 }
 
-codegen::ExpressionCost CostModel::wholeOf(llvm::ArrayRef<Operation *> members) const {
+codegen::RowEstimate CostModel::rowsOf(llvm::ArrayRef<Operation *> members) const {
   if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
-    return codegen::pointwiseCost(group, target);
-  return codegen::pointwiseCost(Candidate(members).group(), target);
+    return codegen::estimateRows(group, target);
+  return codegen::estimateRows(Candidate(members).group(), target);
 }
 
-GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::LevelTraffic &traffic) const {
+codegen::ExpressionCost CostModel::wholeOf(llvm::ArrayRef<Operation *> members, bool imagesAreBlocked) const {
+  if (auto group = llvm::dyn_cast<tk::FusionOp>(members.front()))
+    return codegen::pointwiseCost(group, target, imagesAreBlocked);
+  return codegen::pointwiseCost(Candidate(members).group(), target, imagesAreBlocked);
+}
+
+GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::LevelTraffic &traffic,
+                           bool imagesAreBlocked) const {
   GroupCost cost;
   cost.traffic = traffic;
   if (members.size() > 1 && !canEmit(members, &cost.refusal, AnchorLimit::Chain))
@@ -443,7 +467,9 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
 
   Pricing pricing(target, chain.anchors.empty() ? 0 : chain.tasks, cost);
   if (movesOnly(members))
-    pricing.addWhole(wholeOf(members));
+    pricing.addWhole(wholeOf(members, imagesAreBlocked));
+  else if (anchors == 0 && reducesWhatMoves(members) && rowsOf(members).lanesAreRows)
+    pricing.addLanesOfRows();
   // Loads of rows that reduce are not those of one vector, and those of a chain are not told apart.
   if (chain.isTiled())
     pricing.addPrologue(anchors == 1 && countKind(members, FusionKind::Reduction) == 0
@@ -487,7 +513,17 @@ GroupCost CostModel::price(llvm::ArrayRef<Operation *> members, const analysis::
   return cost;
 }
 
-void CostModel::setProgramWeights(ModuleOp program) {
+static bool hasConvolution(Operation *root) {
+  return root
+      ->walk([](Operation *op) {
+        return llvm::isa<tk::ConvOp, tk::ConvTransposeOp>(op) ? WalkResult::interrupt()
+                                                              : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void CostModel::setProgram(ModuleOp program) {
+  hasConvolutions = hasConvolution(program);
   programWeights = 0;
   program.walk(
       [&](tk::ConstantOp constant) { programWeights += analysis::tensorBytes(constant.getResult()); });
@@ -498,15 +534,17 @@ std::string fusion::comparison(double together, double apart) {
 }
 
 GroupCost CostModel::group(llvm::ArrayRef<Operation *> members) const {
-  return price(members, analysis::levelTraffic(operandsOf(members), programWeights, target));
+  return price(members, analysis::levelTraffic(operandsOf(members), programWeights, target), hasConvolutions);
 }
 
 std::vector<GroupCost> CostModel::program(llvm::ArrayRef<Members> kernels) const {
   std::vector<analysis::KernelOperands> operands;
   for (const Members &members : kernels)
     operands.push_back(operandsOf(members));
+  const bool imagesAreBlocked =
+      llvm::any_of(kernels, [](const Members &members) { return llvm::any_of(members, hasConvolution); });
   std::vector<GroupCost> costs;
   for (auto [members, traffic] : llvm::zip_equal(kernels, analysis::levelTraffic(operands, target)))
-    costs.push_back(price(members, traffic));
+    costs.push_back(price(members, traffic, imagesAreBlocked));
   return costs;
 }

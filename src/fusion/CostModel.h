@@ -7,6 +7,7 @@
 #include "analysis/TargetDescription.h"
 #include "codegen/kernel/ExpressionCost.h"
 #include "codegen/kernel/KernelEstimate.h"
+#include "codegen/kernel/RowEstimate.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -68,20 +69,24 @@ public:
   /// them is 1, which takes no pricing to know.
   bool holdsDear(llvm::ArrayRef<mlir::Operation *> members) const;
 
-  /// Weights of the program that `group` assumes around a kernel.
+  /// What `group` assumes around a kernel: bytes of weights, and whether convolutions give images their
+  /// layout.
+  void setProgram(mlir::ModuleOp program);
   void setProgramWeights(int64_t bytes) { programWeights = bytes; }
-  void setProgramWeights(mlir::ModuleOp program);
   const TargetDescription &targetDescription() const { return target; }
 
 private:
-  GroupCost price(llvm::ArrayRef<mlir::Operation *> members, const analysis::LevelTraffic &traffic) const;
+  GroupCost price(llvm::ArrayRef<mlir::Operation *> members, const analysis::LevelTraffic &traffic,
+                  bool imagesAreBlocked) const;
   codegen::KernelEstimate estimateOf(llvm::ArrayRef<mlir::Operation *> members) const;
-  codegen::ExpressionCost wholeOf(llvm::ArrayRef<mlir::Operation *> members) const;
+  codegen::RowEstimate rowsOf(llvm::ArrayRef<mlir::Operation *> members) const;
+  codegen::ExpressionCost wholeOf(llvm::ArrayRef<mlir::Operation *> members, bool imagesAreBlocked) const;
   const codegen::ExpressionCost &expressionOf(mlir::Operation *op) const;
 
   TargetDescription target;
   int64_t threads;
   int64_t programWeights = 0;
+  bool hasConvolutions = false;
   mutable std::unordered_map<size_t, codegen::ExpressionCost> expressions; ///< by what the operator is
 };
 

@@ -430,7 +430,7 @@ struct MergeAnchors : tokamak::impl::MergeAnchorsBase<MergeAnchors> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    model.setProgramWeights(getOperation());
+    model.setProgram(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { AnchorMerger(groups, model, *state).run(); });
   }

@@ -177,7 +177,7 @@ struct MergeOutputs : tokamak::impl::MergeOutputsBase<MergeOutputs> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    model.setProgramWeights(getOperation());
+    model.setProgram(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { OutputMerger(groups, model, *state).run(); });
   }

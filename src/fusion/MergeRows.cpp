@@ -201,7 +201,7 @@ struct MergeRows : tokamak::impl::MergeRowsBase<MergeRows> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    model.setProgramWeights(getOperation());
+    model.setProgram(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { RowMerger(groups, model, *state).run(); });
   }

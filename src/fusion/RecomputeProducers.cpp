@@ -381,7 +381,7 @@ struct RecomputeProducers : tokamak::impl::RecomputeProducersBase<RecomputeProdu
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    model.setProgramWeights(getOperation());
+    model.setProgram(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { ProducerRecomputer(groups, model, *state).run(); });
   }

@@ -254,7 +254,7 @@ struct SeparateRepeats : tokamak::impl::SeparateRepeatsBase<SeparateRepeats> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    model.setProgramWeights(getOperation());
+    model.setProgram(getOperation());
     llvm::MapVector<int64_t, Members> groups;
     int64_t next = 0;
     getOperation().walk([&](Operation *op) {

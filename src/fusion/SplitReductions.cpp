@@ -304,7 +304,7 @@ struct SplitReductions : tokamak::impl::SplitReductionsBase<SplitReductions> {
 
   void runOnOperation() override {
     fusion::CostModel model(state->target);
-    model.setProgramWeights(getOperation());
+    model.setProgram(getOperation());
     fusion::forEachGroupGraph(getOperation(),
                               [&](GroupGraph &groups) { ReductionSplitter(groups, model, *state).run(); });
   }

@@ -61,7 +61,7 @@ struct RewriteSearch : tokamak::impl::RewriteSearchBase<RewriteSearch> {
     // On one thread: with more of them, siblings run beside each other as it is (`schedule-waves`). Who
     // forces rewrites wants to see what they make possible, so then the dispatches saved count as well.
     model.emplace(state->target, forced.empty() ? 1 : 0);
-    model->setProgramWeights(getOperation());
+    model->setProgram(getOperation());
     pricer.emplace(*model, exact ? std::nullopt
                                  : std::optional(fusion::convolutionWeights(getOperation(), state->target)));
     analysis::forEachGraphBlock(getOperation(), [&](Block &block) {

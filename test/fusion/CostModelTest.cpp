@@ -156,15 +156,52 @@ TEST_F(CostModelTest, MinimalFilteringMovesTransformedFiltersAndInputs) {
 TEST_F(CostModelTest, WhatIsPickedOnTheWayIsSeenAsAWhole) {
   // Each alone is a copy from neighbours to neighbours; together every lane reads another element.
   mlir::Block &block = parse(R"(
-    func.func @main(%x: tensor<64x20xf32>) -> tensor<64x160xf32> {
+    func.func @main(%x: tensor<64x20xf32>) -> tensor<256x40xf32> {
       %0 = tk.reshape %x {shape = array<i64: 64, 20, 1>} : (tensor<64x20xf32>) -> tensor<64x20x1xf32>
       %1 = tk.broadcast %0 {shape = array<i64: 64, 20, 8>} : (tensor<64x20x1xf32>) -> tensor<64x20x8xf32>
       %2 = tk.reshape %1 {shape = array<i64: 64, 160>} : (tensor<64x20x8xf32>) -> tensor<64x160xf32>
-      return %2 : tensor<64x160xf32>
+      %3 = tk.transpose %2 {permutation = array<i64: 1, 0>} : (tensor<64x160xf32>) -> tensor<160x64xf32>
+      %4 = tk.reshape %3 {shape = array<i64: 40, 256>} : (tensor<160x64xf32>) -> tensor<40x256xf32>
+      %5 = tk.transpose %4 {permutation = array<i64: 1, 0>} : (tensor<40x256xf32>) -> tensor<256x40xf32>
+      return %5 : tensor<256x40xf32>
     })");
-  GroupCost repeated = costOf({at(block, 0), at(block, 1), at(block, 2)});
+  GroupCost repeated =
+      costOf({at(block, 0), at(block, 1), at(block, 2), at(block, 3), at(block, 4), at(block, 5)});
   GroupCost copied = costOf("tk.neg %x : (X) -> X", "tensor<64x160xf32>");
   EXPECT_GT(repeated.elementwise, 8 * copied.elementwise);
+}
+
+TEST_F(CostModelTest, AReshapeAtTheEndCostsNothing) {
+  // [64, 20] to [40, 32]: no axis of the one is made of axes of the other.
+  mlir::Block &block = parse(R"(
+    func.func @main(%x: tensor<20x64xf32>) -> tensor<40x32xf32> {
+      %0 = tk.transpose %x {permutation = array<i64: 1, 0>} : (tensor<20x64xf32>) -> tensor<64x20xf32>
+      %1 = tk.reshape %0 {shape = array<i64: 40, 32>} : (tensor<64x20xf32>) -> tensor<40x32xf32>
+      return %1 : tensor<40x32xf32>
+    })");
+  EXPECT_EQ(costOf({at(block, 0), at(block, 1)}).elementwise, costOf({at(block, 0)}).elementwise);
+}
+
+TEST_F(CostModelTest, EachPartOfAConcatenationIsComputedForItself) {
+  auto cyclesOf = [&](int64_t parts) {
+    auto type = [](int64_t elements) { return "tensor<" + std::to_string(elements) + "xf32>"; };
+    std::string arguments, expressions, names, types;
+    for (int64_t i = 0; i < parts; ++i) {
+      const std::string number = std::to_string(i), comma = i ? ", " : "";
+      arguments += comma + "%x" + number + ": " + type(4096);
+      expressions +=
+          "%y" + number + " = tk.exp %x" + number + " : (" + type(4096) + ") -> " + type(4096) + "\n";
+      names += comma + "%y" + number, types += comma + type(4096);
+    }
+    mlir::Block &block = parse("func.func @main(" + arguments + ") -> " + type(parts * 4096) + " {\n" +
+                               expressions + "%z = tk.concat " + names + " {axis = 0 : i64} : (" + types +
+                               ") -> " + type(parts * 4096) + "\nreturn %z : " + type(parts * 4096) + "\n}");
+    llvm::SmallVector<mlir::Operation *> members;
+    for (mlir::Operation &op : block.without_terminator())
+      members.push_back(&op);
+    return CostModel(machine(), 1).group(members).elementwise;
+  };
+  EXPECT_NEAR(cyclesOf(16), 8 * cyclesOf(2), 0.1 * cyclesOf(16));
 }
 
 TEST_F(CostModelTest, WeightsComeFromBeyondTheCaches) {

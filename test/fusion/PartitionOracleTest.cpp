@@ -1,8 +1,9 @@
 //===- PartitionOracleTest.cpp - partitioners beside the best partition there is ---------------------===//
 // What the engine finds is compared with an exact search over all partitions of small graphs, by the cost
 // model. No partition may beat the search, and the engine's is within 5 % of it but for listed graphs. Where
-// recompute-producers has copied an operator into several readers, the engine may beat the search, which does
-// not try that (PartitionOracle.h).
+// recompute-producers has copied an operator into several readers, or separate-repeats has put operators side
+// by side that have nothing in common but their loops, the engine may beat the search, which does not try
+// that (PartitionOracle.h).
 #include "PartitionOracle.h"
 #include "CostTest.h"
 #include "SmallGraphs.h"
@@ -10,6 +11,7 @@
 #include "fusion/EmissionLimits.h"
 #include "mlir/Pass/PassManager.h"
 #include "rewrite/Passes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/Format.h"
 #include <map>
 
@@ -65,6 +67,18 @@ protected:
          createRecomputeProducersPass});
   }
 
+  /// Whether the operators hang together by values that pass between them.
+  static bool isConnected(const Members &members) {
+    llvm::EquivalenceClasses<mlir::Operation *> parts;
+    for (mlir::Operation *op : members) {
+      parts.insert(op);
+      for (mlir::Value operand : op->getOperands())
+        if (llvm::is_contained(members, operand.getDefiningOp()))
+          parts.unionSets(op, operand.getDefiningOp());
+    }
+    return parts.getNumClasses() <= 1;
+  }
+
   /// The groups with their modelled microseconds.
   std::string described(llvm::ArrayRef<Members> groups) {
     std::string text;
@@ -96,7 +110,7 @@ protected:
       const double engine = costOf(writtenPartition(block));
       const bool isPartition = block.getOperations().size() == operators;
       copied += !isPartition;
-      if (isPartition)
+      if (isPartition && llvm::all_of(writtenPartition(block), isConnected))
         ASSERT_LE(result->cost, engine * (1 + 1e-9)) << text;
       const double ratio = engine / result->cost;
       const auto *known = llvm::find_if(farGraphs, [&](const FarGraph &graph) { return graph.seed == seed; });
@@ -182,6 +196,11 @@ constexpr char copiedFirst[] = "a multiplication that an addition and the convol
                                "recompute-producers copies it into "
                                "the convolution first, and then tries that with the addition no more";
 
+constexpr char emptyLanes[] =
+    "two to four columns of each row are computed beside others, so most lanes are empty: the "
+    "model has what is dear cheaper apart; measured, one kernel takes 0.75 to 1.0 of all "
+    "operators apart, 1.35 with two dear ones on two columns (seed 15)";
+
 TEST_F(PartitionOracleTest, RowsAreNearTheOptimum) {
   compare(rowGraph,
           {{13, 1.08, twoPasses},
@@ -194,6 +213,18 @@ TEST_F(PartitionOracleTest, RowsAreNearTheOptimum) {
            {140, 1.31, twoPasses},
            {155, 1.09, twoPasses},
            {174, 1.14, twoPasses}},
+          1.01);
+}
+
+TEST_F(PartitionOracleTest, PartsAreNearTheOptimum) {
+  compare(partsGraph,
+          {{14, 1.07, emptyLanes},
+           {15, 1.06, emptyLanes},
+           {108, 1.17, emptyLanes},
+           {133, 1.23, emptyLanes},
+           {181, 1.33, emptyLanes},
+           {190, 1.13, emptyLanes},
+           {199, 1.28, emptyLanes}},
           1.01);
 }
 

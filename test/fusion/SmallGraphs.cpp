@@ -1,6 +1,7 @@
 //===- SmallGraphs.cpp - random graphs that an exact search can partition ------------------------------===//
 #include "SmallGraphs.h"
 #include <algorithm>
+#include <array>
 #include <random>
 #include <vector>
 
@@ -77,6 +78,67 @@ private:
   std::string column;
 };
 
+/// Elementwise work on tensors of one type, some of it on two halves that are put together again.
+class PartsGraph : GraphWriter {
+public:
+  using GraphWriter::GraphWriter;
+
+  std::string function() {
+    const int64_t rows = int64_t(1) << pick(0, 10), columns = int64_t(1) << pick(1, 9);
+    alongRows = pick(0, 1);
+    type = tensor(rows * 2, columns * 2);
+    half = alongRows ? tensor(rows, columns * 2) : tensor(rows * 2, columns);
+    last = tensor(columns * 4, rows);
+    firsts = {0, alongRows ? rows : 0, alongRows ? 0 : columns};
+    sizes = alongRows ? std::to_string(rows) + ", " + std::to_string(columns * 2)
+                      : std::to_string(rows * 2) + ", " + std::to_string(columns);
+    std::string text = "func.func @main(%v0: " + type + ", %h: " + half + ") -> ";
+    values.push_back("%v0");
+    std::string body;
+    const int before = pick(0, 1), behind = pick(0, 2);
+    for (int i = 0; i < before; ++i)
+      body += elementwise(i);
+    body += parts();
+    for (int i = 0; i < behind; ++i)
+      body += elementwise(before + i);
+    if (pick(0, 2))
+      return text + type + " {\n" + body + "return " + values.back() + " : " + type + "\n}";
+    return text + last + " {\n" + body + "%r = tk.reshape " + values.back() +
+           " {shape = array<i64: " + std::to_string(columns * 4) + ", " + std::to_string(rows) + ">} : (" +
+           type + ") -> " + last + "\nreturn %r : " + last + "\n}";
+  }
+
+private:
+  static std::string tensor(int64_t rows, int64_t columns) {
+    return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "xf32>";
+  }
+
+  std::string elementwise(int number) {
+    const std::string name = "%o" + std::to_string(number), x = recent(), y = values.back();
+    values.push_back(name);
+    const int which = pick(0, 3);
+    return which < 2 ? unary(name, which ? "tk.exp" : "tk.abs", y) : binary(name, "tk.add", x, y, type);
+  }
+
+  /// A half of what there is and one of its own, both computed, side by side.
+  std::string parts() {
+    const std::string x = values.back(), arrow = " : (" + half + ") -> " + half + "\n";
+    values.push_back("%c");
+    const bool isSecond = pick(0, 1);
+    return "%s = tk.slice " + x + " {starts = array<i64: " + std::to_string(isSecond ? firsts[1] : 0) + ", " +
+           std::to_string(isSecond ? firsts[2] : 0) +
+           ">, steps = array<i64: 1, 1>, sizes = array<i64: " + sizes + ">} : (" + type + ") -> " + half +
+           "\n%p = " + (pick(0, 1) ? "tk.exp" : "tk.neg") + " %s" + arrow +
+           "%q = " + (pick(0, 1) ? "tk.tanh" : "tk.abs") + " %h" + arrow +
+           "%c = tk.concat %p, %q {axis = " + (alongRows ? "0" : "1") + " : i64} : (" + half + ", " + half +
+           ") -> " + type + "\n";
+  }
+
+  bool alongRows = false;
+  std::string half, last, sizes;
+  std::array<int64_t, 3> firsts = {};
+};
+
 class AnchorGraph : GraphWriter {
 public:
   AnchorGraph(uint64_t seed, bool isImage) : GraphWriter(seed), isImage(isImage) {}
@@ -144,5 +206,6 @@ private:
 } // namespace
 
 std::string fusion::rowGraph(uint64_t seed) { return RowGraph(seed).function(); }
+std::string fusion::partsGraph(uint64_t seed) { return PartsGraph(seed).function(); }
 std::string fusion::productGraph(uint64_t seed) { return AnchorGraph(seed, false).function(); }
 std::string fusion::convolutionGraph(uint64_t seed) { return AnchorGraph(seed, true).function(); }

@@ -9,6 +9,9 @@ namespace tokamak::fusion {
 
 /// Chains and diamonds of elementwise work around reductions of rows, behind a matrix product in some.
 std::string rowGraph(uint64_t seed);
+/// Parts that are computed and put together, along rows or columns, among elementwise work; a reshape behind
+/// some.
+std::string partsGraph(uint64_t seed);
 /// One or two matrix products or convolutions among elementwise work before, between, beside and behind them.
 std::string productGraph(uint64_t seed);
 std::string convolutionGraph(uint64_t seed);

@@ -124,6 +124,14 @@ Index positionIn(const Buffer &buffer, IndexSpace &space, ArrayRef<Index> index)
   return space.add(space.scale(physical[0], buffer.layout.pitch), inImage);
 }
 
+SmallVector<Index> logicalIndex(IndexSpace &space, const Layout &layout, ArrayRef<Index> physical) {
+  if (!layout.isBlocked())
+    return SmallVector<Index>(physical);
+  SmallVector<Index> index(physical.drop_back());
+  index[1] = space.add(space.scale(physical[1], layout.block), physical.back());
+  return index;
+}
+
 /// Whether every value of the index is in the buffer's memory, padding included.
 bool ElementBuilder::staysInside(const Buffer &buffer, ArrayRef<Index> index) {
   for (size_t axis = 0; axis < buffer.shape.size(); ++axis) {
@@ -339,6 +347,8 @@ Value ElementBuilder::inRange(const Index &index, int64_t low, int64_t high) {
   Range r = indices.range(index);
   if (r.low >= low && r.high < high)
     return nullptr;
+  if (rangeObserver)
+    rangeObserver(index, low, high);
   Value value = materialize(index);
   bool asVector = isa<VectorType>(value.getType());
   auto number = [&](int64_t v) -> Value {

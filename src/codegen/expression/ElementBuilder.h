@@ -27,6 +27,10 @@ struct Buffer {
 /// Where an element of a buffer lies, in elements from its pointer.
 Index positionIn(const Buffer &buffer, IndexSpace &space, llvm::ArrayRef<Index> index);
 
+/// The index in a tensor of one in memory order of its layout.
+llvm::SmallVector<Index> logicalIndex(IndexSpace &space, const Layout &layout,
+                                      llvm::ArrayRef<Index> physical);
+
 class ElementBuilder {
 public:
   ElementBuilder(mlir::OpBuilder &builder, mlir::Location loc, IndexSpace &space, int64_t lanes)
@@ -71,6 +75,9 @@ public:
   mlir::Value materialize(const Index &index);
   /// low <= index < high, as i1 or a lane vector; null where that is certain.
   mlir::Value inRange(const Index &index, int64_t low, int64_t high);
+  /// Told of what `inRange` is asked and cannot answer for certain.
+  using RangeObserver = std::function<void(const Index &index, int64_t low, int64_t high)>;
+  void setRangeObserver(RangeObserver observer) { rangeObserver = std::move(observer); }
   mlir::Value andMask(mlir::Value a, mlir::Value b); ///< either may be null
 
   /// for (i = 0; i < extent; ++i) values = body(i, values). Bounds may be given as SSA indices.
@@ -131,6 +138,7 @@ private:
   IndexSpace &indices;
   int64_t laneCount;
   mlir::Value currentMask, channelLanes, fault;
+  RangeObserver rangeObserver;
   mlir::Operation *expressed = nullptr; ///< whose element is being emitted
   int64_t regularAccesses = 0, irregularAccesses = 0;
   llvm::DenseMap<mlir::Value, Buffer> buffers;

@@ -12,7 +12,7 @@ struct ExpressionCost {
   double cycles = 0;        ///< of arithmetic, on values and on indices that differ by lane
   int64_t instructions = 0; ///< vector instructions, calls of libm counted as one
   double loads = 0;   ///< of neighbours, or of one element for all lanes, where the operands lie in memory
-  double gathers = 0; ///< loads lane by lane
+  double gathers = 0; ///< loads lane by lane, and such stores of a whole group
 };
 
 /// Cycles that an emitted operation of the arith or math dialect takes, at the rate at which many of its kind
@@ -24,7 +24,8 @@ double arithmeticCycles(mlir::Operation *emitted, const TargetDescription &targe
 ExpressionCost expressionCost(mlir::Operation *op, const TargetDescription &target);
 
 /// The same for all elements of all results of a group without reductions and anchors, emitted as one kernel:
-/// what is picked, repeated or selected on the way shows only there.
-ExpressionCost pointwiseCost(tk::FusionOp group, const TargetDescription &target);
+/// what is picked, repeated or selected on the way shows only there. `imagesAreBlocked`: around convolutions,
+/// which have tensors of rank 4 and more by blocks of channels.
+ExpressionCost pointwiseCost(tk::FusionOp group, const TargetDescription &target, bool imagesAreBlocked);
 
 } // namespace tokamak::codegen

@@ -42,6 +42,20 @@ KernelBody::KernelBody(KernelBody &whole, Value result, Value start) {
   builder.create<tk::YieldOp>(loc, mapping.lookup(result));
 }
 
+/// Yields what the last reshapes read: in row-major memory they are the same, and loops over the result's
+/// shape would work out for each element where it comes from.
+static void dropLastReshapes(Block &body) {
+  for (OpOperand &result : body.getTerminator()->getOpOperands())
+    while (auto reshape = result.get().getDefiningOp<tk::ReshapeOp>()) {
+      Operation *source = reshape.getInput().getDefiningOp();
+      if (!source || isa<tk::ConstantOp>(source))
+        break;
+      result.set(reshape.getInput());
+      if (reshape.use_empty())
+        reshape.erase();
+    }
+}
+
 KernelBody::KernelBody(tk::FusionOp group) {
   Location loc = group.getLoc();
   Block *entry = makeFunction(loc, group.getOperandTypes());
@@ -53,6 +67,7 @@ KernelBody::KernelBody(tk::FusionOp group) {
   for (Value result : group.getBody().front().getTerminator()->getOperands())
     results.push_back(mapping.lookup(result));
   builder.create<tk::YieldOp>(loc, results);
+  dropLastReshapes(*entry);
   refineAxes(*entry);
 }
 

@@ -9,7 +9,7 @@ namespace tokamak::codegen {
 
 /// A copy of a tk.fusion body in which composites are inlined, large constants are arguments and axes are
 /// refined (RefineAxes.h). Arguments: the operands of the group, then the constants; results: what the group
-/// yields, in another shape where axes are refined.
+/// yields, in another shape of the same row-major elements where axes are refined or a reshape comes last.
 class KernelBody {
 public:
   explicit KernelBody(tk::FusionOp group);

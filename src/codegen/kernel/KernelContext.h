@@ -60,6 +60,10 @@ struct KernelMemory {
   void addOutput(mlir::Value result, mlir::Type stored, const Layout &layout);
 };
 
+/// Blocks of one vector of channels, where convolutions find them useful (see LayoutAssignment); else
+/// row-major.
+Layout blockedWherePossible(mlir::Value tensor, int64_t lanes);
+
 /// A convolution or matrix product with register tiles, the rest of the group in its epilogue; nothing if the
 /// group is of another form.
 std::optional<KernelStrategy> planAnchorKernel(KernelBody &body, const KernelMemory &memory,

@@ -15,14 +15,6 @@ using namespace mlir;
 
 namespace {
 
-/// Blocks of one vector, where convolutions find them useful (see LayoutAssignment).
-Layout blockedWherePossible(Value tensor, const TargetDescription &target) {
-  auto type = tk::tensorType(tensor);
-  bool canBe =
-      type.getRank() >= 3 && type.getElementType().isF32() && type.getDimSize(1) * 2 >= target.lanes();
-  return canBe ? Layout{target.lanes()} : Layout();
-}
-
 KernelMemory memoryOf(KernelBody &body, tk::FusionOp group, llvm::function_ref<Layout(Value)> layoutOf) {
   KernelMemory memory;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
@@ -46,7 +38,7 @@ KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &targe
                     vector::VectorDialect>();
   KernelBody body(group);
   auto rowMajor = [](Value) { return Layout(); };
-  auto blocked = [&](Value value) { return blockedWherePossible(value, target); };
+  auto blocked = [&](Value value) { return blockedWherePossible(value, target.lanes()); };
   auto strategy = planAnchorKernel(body, memoryOf(body, group, blocked), target);
   KernelMemory memory = memoryOf(body, group, rowMajor);
   if (!strategy)
@@ -70,7 +62,8 @@ KernelEstimate estimateKernel(tk::FusionOp group, const TargetDescription &targe
 std::optional<int64_t> bandRowsOf(tk::FusionOp group, const TargetDescription &target) {
   KernelBody body(group);
   auto rows = bandRowsOf(
-      body, memoryOf(body, group, [&](Value value) { return blockedWherePossible(value, target); }), target);
+      body, memoryOf(body, group, [&](Value value) { return blockedWherePossible(value, target.lanes()); }),
+      target);
   return rows ? rows : bandRowsOf(body, memoryOf(body, group, [](Value) { return Layout(); }), target);
 }
 

@@ -30,4 +30,10 @@ void KernelMemory::addOutput(Value result, Type stored, const Layout &layout) {
   outputs.push_back(std::move(buffer));
 }
 
+Layout blockedWherePossible(Value tensor, int64_t lanes) {
+  auto type = tk::tensorType(tensor);
+  bool canBe = type.getRank() >= 3 && type.getElementType().isF32() && type.getDimSize(1) * 2 >= lanes;
+  return canBe ? Layout{lanes} : Layout();
+}
+
 } // namespace tokamak::codegen

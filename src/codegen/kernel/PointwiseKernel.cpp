@@ -1,4 +1,5 @@
 //===- PointwiseKernel.cpp - groups whose result elements are computed on their own --------------------===//
+#include "codegen/kernel/IndexBoxes.h"
 #include "codegen/kernel/IndexProbe.h"
 #include "codegen/kernel/KernelContext.h"
 #include "codegen/kernel/RowPlan.h"
@@ -16,26 +17,30 @@ namespace {
 /// Elements a task should have at least, so that handing it out costs nothing beside it.
 constexpr int64_t taskElements = 4096;
 
-/// The loops over one result, or over several of one shape, so that what they share is computed once: the
-/// memory order of the first, the innermost axes by vectors, the others split into tasks.
-struct ResultLoops {
-  SmallVector<size_t> results;
-  VectorNest nest;    ///< extents in memory order
-  double cost = 0;    ///< of one vector nest over all, as of nestCost
-  int64_t outer = 1;  ///< product of the axes in front of the collapsed ones
-  int64_t chunks = 1; ///< pieces of the collapsed axes
-  int64_t chunkVectors = 1;
-  int64_t tasks() const { return outer * chunks; }
+/// The loops over a box of a result, the innermost axes by vectors. A task takes some turns of one of them,
+/// and all of those inside it.
+struct BoxLoops {
+  IndexBox box;          ///< in memory order
+  VectorNest nest;       ///< over the box
+  double cost = 0;       ///< of all its elements, in cycles
+  size_t shared = 0;     ///< the loop that tasks share: an axis, or the one by vectors behind the others
+  int64_t outer = 1;     ///< product of the axes in front of it
+  int64_t turns = 1;     ///< of the shared loop
+  int64_t taskTurns = 1; ///< at most, of one task
+  int64_t firstTask = 0; ///< within the kernel
+
+  size_t scalarAxes() const { return nest.extents.size() - nest.collapsed; }
+  int64_t chunks() const { return (turns + taskTurns - 1) / taskTurns; }
+  int64_t tasks() const { return outer * chunks(); }
 };
 
-/// Logical index from an index in memory order.
-SmallVector<Index> logicalIndex(IndexSpace &space, const Buffer &output, ArrayRef<Index> physical) {
-  if (!output.layout.isBlocked())
-    return SmallVector<Index>(physical);
-  SmallVector<Index> index(physical.drop_back());
-  index[1] = space.add(space.scale(physical[1], output.layout.block), physical.back());
-  return index;
-}
+/// The loops over one result, or over several of one shape, so that what they share is computed once: the
+/// memory order of the first.
+struct ResultLoops {
+  SmallVector<size_t> results;
+  std::vector<BoxLoops> boxes;
+  double cost = 0; ///< of all boxes
+};
 
 /// The lanes of the block `physical` is in that are channels, where the last block has fewer.
 Value channelLanes(ElementBuilder &e, const Buffer &output, ArrayRef<Index> physical) {
@@ -54,7 +59,7 @@ void emitElements(ElementBuilder &e, ArrayRef<Value> values, ArrayRef<Buffer> ou
   const Buffer &first = outputs.front();
   if (first.shape.empty())
     physical = {}; // rank 0 is one element
-  SmallVector<Index> index = logicalIndex(e.space(), first, physical);
+  SmallVector<Index> index = logicalIndex(e.space(), first.layout, physical);
   e.setChannelLanes(channelLanes(e, first, physical));
   for (auto [value, output] : llvm::zip(values, outputs))
     e.store(e.element(value, index), output, index);
@@ -72,40 +77,81 @@ SmallVector<T> select(ArrayRef<size_t> numbers, llvm::function_ref<T(size_t)> at
   return llvm::map_to_vector(numbers, at);
 }
 
+/// The loops over `box` that cost least; `emit` emits one vector of elements.
+BoxLoops planBox(const IndexBox &box, MLIRContext *context, Location loc, const TargetDescription &target,
+                 llvm::function_ref<void(ElementBuilder &, ArrayRef<Index>)> emit) {
+  BoxLoops loops;
+  loops.box = box;
+  loops.nest.extents = box.extents;
+  loops.nest.lanes = target.lanes();
+  size_t bestCollapsed = 1;
+  double least = 0;
+  for (size_t collapsed : collapses(box.extents)) {
+    VectorNest candidate = loops.nest;
+    candidate.collapsed = collapsed;
+    double cost = nestCost(context, loc, candidate, target, [&](ElementBuilder &e, ArrayRef<Index> physical) {
+      emit(e, box.absolute(e.space(), physical));
+    });
+    if (collapsed == 1 || cost < least)
+      least = cost, bestCollapsed = collapsed;
+  }
+  loops.nest.collapsed = bestCollapsed;
+  loops.cost = least * static_cast<double>(box.elements());
+  // The innermost loop that makes tasks large enough.
+  loops.shared = loops.scalarAxes();
+  loops.turns = loops.nest.vectors();
+  int64_t elementsOfTurn = target.lanes();
+  while (loops.shared > 0 && loops.turns * elementsOfTurn < taskElements) {
+    elementsOfTurn *= loops.turns;
+    loops.turns = box.extents[--loops.shared];
+  }
+  for (int64_t n : ArrayRef<int64_t>(box.extents).take_front(loops.shared))
+    loops.outer *= n;
+  loops.taskTurns =
+      std::max<int64_t>(1, std::min(loops.turns, taskElements / std::max<int64_t>(elementsOfTurn, 1)));
+  return loops;
+}
+
 ResultLoops planLoops(KernelBody &body, const KernelMemory &memory, ArrayRef<size_t> numbers,
                       const TargetDescription &target) {
   auto values = select<Value>(numbers, [&](size_t i) { return body.results()[i]; });
   const Buffer &output = memory.outputs[numbers.front()];
-  ResultLoops loops;
-  loops.results.assign(numbers.begin(), numbers.end());
-  loops.nest.extents = output.layout.physicalShape(output.shape);
-  if (loops.nest.extents.empty())
-    loops.nest.extents.push_back(1);
-  loops.nest.lanes = target.lanes();
-  size_t bestCollapsed = 1;
-  auto emit = [&](ElementBuilder &e, ArrayRef<Index> physical) {
+  MLIRContext *context = values.front().getContext();
+  Location loc = values.front().getLoc();
+  auto somewhere = [](Buffer buffer, Value unknown) {
+    buffer.pointer = unknown;
+    return buffer;
+  };
+  auto bindArguments = [&](ElementBuilder &e) {
     Value unknown = e.indexConstant(0); // code that is never lowered
-    auto somewhere = [&](Buffer buffer) {
-      buffer.pointer = unknown;
-      return buffer;
-    };
     for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments))
-      e.bindBuffer(value, somewhere(buffer));
-    auto targets = select<Buffer>(numbers, [&](size_t i) { return somewhere(memory.outputs[i]); });
+      e.bindBuffer(value, somewhere(buffer, unknown));
+    return unknown;
+  };
+  auto emit = [&](ElementBuilder &e, ArrayRef<Index> physical) {
+    Value unknown = bindArguments(e);
+    auto targets = select<Buffer>(numbers, [&](size_t i) { return somewhere(memory.outputs[i], unknown); });
     emitElements(e, values, targets, physical);
   };
-  for (size_t collapsed = 1; collapsed <= loops.nest.extents.size(); ++collapsed) {
-    VectorNest candidate = loops.nest;
-    candidate.collapsed = collapsed;
-    double cost = nestCost(values.front().getContext(), values.front().getLoc(), candidate, target, emit);
-    if (collapsed == 1 || cost < loops.cost)
-      loops.cost = cost, bestCollapsed = collapsed;
+  auto probe = [&](ElementBuilder &e, ArrayRef<Index> physical) {
+    bindArguments(e);
+    for (Value value : values)
+      e.element(value, output.shape.empty() ? SmallVector<Index>()
+                                            : logicalIndex(e.space(), output.layout, physical));
+  };
+  SmallVector<int64_t> extents = output.layout.physicalShape(output.shape);
+  if (extents.empty())
+    extents.push_back(1);
+  ResultLoops loops;
+  loops.results.assign(numbers.begin(), numbers.end());
+  std::map<IndexBox, BoxLoops> planned;
+  auto costOf = [&](const IndexBox &box) {
+    return (planned[box] = planBox(box, context, loc, target, emit)).cost;
+  };
+  for (const IndexBox &box : cutWherePays(extents, findCuts(context, loc, extents, probe), costOf)) {
+    loops.boxes.push_back(std::move(planned[box]));
+    loops.cost += loops.boxes.back().cost;
   }
-  loops.nest.collapsed = bestCollapsed;
-  for (int64_t n : ArrayRef<int64_t>(loops.nest.extents).drop_back(bestCollapsed))
-    loops.outer *= n;
-  loops.chunkVectors = std::max<int64_t>(1, std::min(loops.nest.vectors(), taskElements / loops.nest.lanes));
-  loops.chunks = (loops.nest.vectors() + loops.chunkVectors - 1) / loops.chunkVectors;
   return loops;
 }
 
@@ -134,28 +180,57 @@ std::vector<ResultLoops> planAllLoops(KernelBody &body, const KernelMemory &memo
   return all;
 }
 
-void emitTask(KernelContext &k, const ResultLoops &loops, Value task) {
+void emitTask(KernelContext &k, ArrayRef<size_t> results, const BoxLoops &loops, Value task) {
   IndexSpace space;
   ElementBuilder e(k.builder, k.loc, space, k.lanes());
   k.bindArguments(e);
-  auto outputs = select<Buffer>(loops.results, [&](size_t i) { return k.outputs[i]; });
-  auto values = select<Value>(loops.results, [&](size_t i) { return k.body.results()[i]; });
+  auto outputs = select<Buffer>(results, [&](size_t i) { return k.outputs[i]; });
+  auto values = select<Value>(results, [&](size_t i) { return k.body.results()[i]; });
   Index number = space.uniform(task, 0, loops.tasks() - 1);
-  Index chunk = space.mod(number, loops.chunks);
+  Index chunk = space.mod(number, loops.chunks());
+  ArrayRef<int64_t> extents = loops.nest.extents;
   SmallVector<Index> outer =
-      delinearize(space, space.floorDiv(number, loops.chunks),
-                  ArrayRef<int64_t>(loops.nest.extents).drop_back(loops.nest.collapsed));
+      delinearize(space, space.floorDiv(number, loops.chunks()), extents.take_front(loops.shared));
   // One SSA value an axis, so that the division happens once a task.
-  for (auto [index, extent] : llvm::zip(outer, loops.nest.extents))
+  for (auto [index, extent] : llvm::zip(outer, extents))
     index = space.uniform(e.materialize(index), 0, extent - 1);
-  Value from = e.materialize(space.scale(chunk, loops.chunkVectors));
-  Value to = k.builder.create<arith::AddIOp>(k.loc, from, e.indexConstant(loops.chunkVectors));
-  if (loops.nest.vectors() % loops.chunkVectors != 0)
-    to = k.builder.create<arith::MinSIOp>(k.loc, to, e.indexConstant(loops.nest.vectors()));
-  emitVectors(e, loops.nest, outer, from, to, [&](ArrayRef<Index> physical, ValueRange) {
-    emitElements(e, values, outputs, physical);
+  Value from = e.materialize(space.scale(chunk, loops.taskTurns));
+  Value to = k.builder.create<arith::AddIOp>(k.loc, from, e.indexConstant(loops.taskTurns));
+  if (loops.turns % loops.taskTurns != 0)
+    to = k.builder.create<arith::MinSIOp>(k.loc, to, e.indexConstant(loops.turns));
+  auto emit = [&](ArrayRef<Index> inBox, ValueRange) {
+    emitElements(e, values, outputs, loops.box.absolute(space, inBox));
     return SmallVector<Value>();
+  };
+  if (loops.shared == loops.scalarAxes())
+    return emitVectors(e, loops.nest, outer, from, to, emit);
+  VectorNest inside = loops.nest;
+  inside.extents.erase(inside.extents.begin(),
+                       inside.extents.begin() + static_cast<ptrdiff_t>(loops.shared) + 1);
+  e.loop(from, to, {0, loops.turns - 1}, {}, [&](const Index &turn, ValueRange none) {
+    SmallVector<Index> around(outer);
+    around.push_back(turn);
+    return emitNest(e, inside, none, [&](ArrayRef<Index> inner, ValueRange carried) {
+      SmallVector<Index> inBox(around);
+      llvm::append_range(inBox, inner);
+      return emit(inBox, carried);
+    });
   });
+}
+
+/// Numbers the tasks of all boxes; small boxes that follow each other have one in common. Returns how many
+/// there are.
+int64_t numberTasks(std::vector<ResultLoops> &all) {
+  int64_t next = 0, elementsOfLast = taskElements;
+  for (ResultLoops &loops : all)
+    for (BoxLoops &box : loops.boxes) {
+      const int64_t elements = box.box.elements();
+      const bool joins = box.tasks() == 1 && elementsOfLast + elements <= taskElements;
+      box.firstTask = joins ? next - 1 : next;
+      elementsOfLast = box.tasks() == 1 ? elements + (joins ? elementsOfLast : 0) : taskElements;
+      next = box.firstTask + box.tasks();
+    }
+  return next;
 }
 
 /// True if each heavy operator's element is asked for once a result element, at the result's own index.
@@ -227,29 +302,28 @@ std::optional<KernelStrategy> planPointwiseKernel(KernelBody &body, const Kernel
   strategy.kind = heavy.empty() ? "pointwise" : "reduction";
   std::vector<ResultLoops> all = planAllLoops(body, memory, target);
   strategy.nests = static_cast<int64_t>(all.size());
-  for (const ResultLoops &loops : all) {
-    strategy.tasks += loops.tasks();
-    strategy.accesses += loops.cost * static_cast<double>(loops.outer * loops.nest.innerExtent());
-  }
+  strategy.tasks = numberTasks(all);
+  for (const ResultLoops &loops : all)
+    strategy.accesses += loops.cost;
   strategy.emit = [all](KernelContext &k) {
     OpBuilder &b = k.builder;
     IndexSpace none;
     ElementBuilder loops(b, k.loc, none, 1);
-    int64_t firstTask = 0;
-    for (const ResultLoops &result : all) {
-      // The tasks of these loops are [firstTask, firstTask + tasks).
-      Value first = loops.indexConstant(firstTask), last = loops.indexConstant(firstTask + result.tasks());
-      Value from = b.create<arith::MaxSIOp>(k.loc, k.begin, first),
-            to = b.create<arith::MinSIOp>(k.loc, k.end, last);
-      if (result.tasks() > 0)
-        loops.loop(from, to, {firstTask, firstTask + result.tasks() - 1}, {},
+    for (const ResultLoops &result : all)
+      for (const BoxLoops &box : result.boxes) {
+        if (box.tasks() == 0)
+          continue;
+        Value first = loops.indexConstant(box.firstTask),
+              last = loops.indexConstant(box.firstTask + box.tasks());
+        Value from = b.create<arith::MaxSIOp>(k.loc, k.begin, first),
+              to = b.create<arith::MinSIOp>(k.loc, k.end, last);
+        loops.loop(from, to, {box.firstTask, box.firstTask + box.tasks() - 1}, {},
                    [&](const Index &task, ValueRange) {
-                     Value number = loops.materialize(none.sub(task, Index(firstTask)));
-                     emitTask(k, result, number);
+                     Value number = loops.materialize(none.sub(task, Index(box.firstTask)));
+                     emitTask(k, result.results, box, number);
                      return SmallVector<Value>();
                    });
-      firstTask += result.tasks();
-    }
+      }
   };
   return strategy;
 }

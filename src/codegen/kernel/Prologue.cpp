@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <set>
 
 namespace tokamak::codegen {
 
@@ -23,33 +22,6 @@ Buffer vectorAt(Value memory, const Index &position) {
 
 namespace {
 
-/// Multiples of the lanes where a concatenated operand of `input` begins, counted in blocks; 0 and `blocks`
-/// as well. What lies behind operators that move channels is not followed.
-SmallVector<int64_t> pieces(Value input, int64_t blocks, int64_t lanes) {
-  std::set<int64_t> cuts{0, blocks};
-  auto shape = tk::tensorType(input).getShape();
-  SmallVector<Value> pending{input};
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second || tk::tensorType(value).getShape() != shape)
-      continue;
-    auto concat = dyn_cast<tk::ConcatOp>(op);
-    if (!concat) {
-      pending.append(op->operand_begin(), op->operand_end());
-      continue;
-    }
-    int64_t channel = 0;
-    for (Value operand : concat.getInputs()) {
-      if (concat.getAxis() == 1 && channel % lanes == 0)
-        cuts.insert(channel / lanes);
-      channel += concat.getAxis() == 1 ? tk::tensorType(operand).getDimSize(1) : 0;
-    }
-  }
-  return SmallVector<int64_t>(cuts.begin(), cuts.end());
-}
-
 /// Computes a ConvolutionRegion.
 class ConvolutionInputEmitter {
 public:
@@ -63,13 +35,14 @@ public:
 
   void emit() {
     OpBuilder &builder = e.builder();
-    int64_t raggedBlock = shape[1] % lanes ? shape[1] / lanes : -1;
-    SmallVector<int64_t> cuts = pieces(input.value, region.blocks.extent, lanes);
-    if (raggedBlock > 0 && !llvm::is_contained(cuts, raggedBlock))
-      cuts.insert(llvm::upper_bound(cuts, raggedBlock), raggedBlock);
+    const int64_t raggedBlock = shape[1] % lanes ? shape[1] / lanes : -1;
+    std::set<int64_t> ends = input.cuts;
+    ends.insert(region.blocks.extent);
+    if (raggedBlock > 0)
+      ends.insert(raggedBlock);
     Index firstBlock = space.uniform(region.blocks.begin, 0, region.blocks.extent);
-    for (size_t piece = 0; piece + 1 < cuts.size(); ++piece) {
-      int64_t low = cuts[piece], high = cuts[piece + 1];
+    int64_t low = 0;
+    for (int64_t high : ends) {
       Value from = builder.create<arith::MaxSIOp>(e.location(), region.blocks.begin, e.indexConstant(low)),
             to = builder.create<arith::MinSIOp>(e.location(), region.blocks.end, e.indexConstant(high));
       e.loop(from, to, {low, high - 1}, {}, [&](const Index &block, ValueRange) {
@@ -78,6 +51,7 @@ public:
         emitAxes(space.scale(space.sub(block, firstBlock), region.blockStride));
         return SmallVector<Value>();
       });
+      low = high;
     }
   }
 
@@ -296,33 +270,57 @@ private:
 
 } // namespace
 
-double loadsOfVector(KernelBody &body, const KernelMemory &memory, Value value, size_t laneAxis,
-                     int64_t lanes) {
+/// Says where values lie, in code that is never lowered.
+static void bindSomewhere(ElementBuilder &e, KernelBody &body, const KernelMemory &memory) {
+  Value unknown = e.indexConstant(0);
+  auto bind = [&](Value value, Buffer buffer) {
+    buffer.pointer = unknown;
+    e.bindBuffer(value, std::move(buffer));
+  };
+  for (auto [argument, buffer] : llvm::zip(body.arguments(), memory.arguments))
+    bind(argument, buffer);
+  for (const auto &[inside, buffer] : memory.computed)
+    bind(inside, buffer);
+}
+
+/// The same for vectors whose elements lie in `box`.
+static double loadsInBox(KernelBody &body, const KernelMemory &memory, Value value, size_t laneAxis,
+                         int64_t lanes, const IndexBox &box) {
   ScratchFunction scratch(value.getContext(), value.getLoc());
   IndexSpace space;
   ElementBuilder e(scratch.builder, value.getLoc(), space, lanes);
   Value unknown = e.indexConstant(0); // code that is never lowered
-  for (auto [argument, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
-    Buffer somewhere = buffer;
-    somewhere.pointer = unknown;
-    e.bindBuffer(argument, somewhere);
-  }
-  for (auto [inside, buffer] : memory.computed) {
-    buffer.pointer = unknown;
-    e.bindBuffer(inside, buffer);
-  }
-  auto shape = tk::tensorType(value).getShape();
+  bindSomewhere(e, body, memory);
   SmallVector<Index> index;
-  for (auto [axis, extent] : llvm::enumerate(shape)) {
+  for (auto [axis, extent] : llvm::enumerate(box.extents)) {
     int64_t vectors = (extent + lanes - 1) / lanes;
     if (axis == laneAxis)
       index.push_back(space.add(space.scale(space.uniform(unknown, 0, vectors - 1), lanes), e.laneIndex()));
     else
       index.push_back(space.uniform(unknown, 0, extent - 1));
   }
-  e.element(value, index);
+  e.element(value, box.absolute(space, index));
   auto [regular, irregular] = e.accessCounts();
   return static_cast<double>(regular) + static_cast<double>(lanes * irregular);
+}
+
+double loadsOfVector(KernelBody &body, const KernelMemory &memory, Value value, size_t laneAxis,
+                     int64_t lanes) {
+  return loadsInBox(body, memory, value, laneAxis, lanes, IndexBox::whole(tk::tensorType(value).getShape()));
+}
+
+/// Where the loop over blocks of channels is cut.
+static std::set<int64_t> blockCuts(KernelBody &body, const KernelMemory &memory, Value value, int64_t lanes) {
+  auto shape = tk::tensorType(value).getShape();
+  SmallVector<int64_t> extents = Layout{lanes}.physicalShape(shape);
+  auto cuts =
+      findCuts(value.getContext(), value.getLoc(), extents, [&](ElementBuilder &e, ArrayRef<Index> physical) {
+        bindSomewhere(e, body, memory);
+        SmallVector<Index> index(physical.drop_back());
+        index[1] = e.space().add(e.space().scale(physical[1], lanes), physical.back());
+        e.element(value, index);
+      });
+  return cuts[1];
 }
 
 /// Shuffles that a transposition takes for one vector.
@@ -330,11 +328,26 @@ static constexpr double transposition = 4;
 
 ConvolutionInput planConvolutionInput(KernelBody &body, const KernelMemory &memory, Value value,
                                       int64_t lanes) {
-  ConvolutionInput input{value, false, loadsOfVector(body, memory, value, 1, lanes)};
-  auto last = static_cast<size_t>(tk::tensorType(value).getRank()) - 1;
-  if (tk::tensorType(value).getDimSize(last) < lanes)
+  ConvolutionInput input{value, false, blockCuts(body, memory, value, lanes)};
+  const IndexBox whole = IndexBox::whole(tk::tensorType(value).getShape());
+  const int64_t channels = whole.extents[1];
+  auto loads = [&](size_t laneAxis) {
+    std::set<int64_t> ends = input.cuts;
+    ends.insert((channels + lanes - 1) / lanes);
+    double sum = 0;
+    IndexBox piece = whole;
+    for (int64_t end : ends) {
+      piece.extents[1] = std::min(end * lanes, channels) - piece.begin[1];
+      sum += loadsInBox(body, memory, value, laneAxis, lanes, piece) * static_cast<double>(piece.extents[1]);
+      piece.begin[1] = end * lanes;
+    }
+    return sum / static_cast<double>(channels);
+  };
+  input.loads = loads(1);
+  const size_t last = whole.extents.size() - 1;
+  if (whole.extents[last] < lanes)
     return input;
-  double alongColumns = loadsOfVector(body, memory, value, last, lanes) + transposition;
+  double alongColumns = loads(last) + transposition;
   if (alongColumns < input.loads)
     input.alongColumns = true, input.loads = alongColumns;
   return input;

@@ -1,6 +1,7 @@
 //===- Prologue.h - operands of anchors as expressions ----------------------------------------------===//
 #pragma once
 #include "codegen/anchors/InputRegion.h"
+#include "codegen/kernel/IndexBoxes.h"
 #include "codegen/kernel/KernelContext.h"
 
 namespace tokamak::codegen {
@@ -11,11 +12,13 @@ struct ConvolutionInput {
   /// Lanes run over columns, and squares of vectors are transposed in registers: neighbours lie in memory
   /// that way. Else lanes are channels.
   bool alongColumns = false;
+  /// Blocks of channels at which the loop over them is cut, so that each piece reads one operand of a
+  /// concatenation.
+  std::set<int64_t> cuts = {};
   double loads = 0; ///< of a vector, irregular ones counted by lane, and what the transposition costs
 };
 ConvolutionInput planConvolutionInput(KernelBody &body, const KernelMemory &memory, mlir::Value value,
                                       int64_t lanes);
-/// The loop over blocks is cut where concatenated operands begin, so that each piece reads one of them.
 ConvolutionInputFn computeConvolutionInput(KernelContext &k, const ConvolutionInput &input);
 
 /// One vector of float32 at a position of some memory, counted in elements.

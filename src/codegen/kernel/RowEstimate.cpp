@@ -14,6 +14,7 @@ RowEstimate estimateRows(tk::FusionOp group, const TargetDescription &target) {
   RowPlan plan = planRows(body, memory, target);
   RowEstimate estimate;
   estimate.rowsAtOnce = plan.isTransposed ? target.lanes() : 1;
+  estimate.lanesAreRows = plan.lanesAreRows();
   estimate.vectorsAtOnce = plan.vectorsAtOnce;
   estimate.rereadsMemory = plan.rereadsMemory;
   estimate.isWorthSharing = body.isWorthSharing();

@@ -19,10 +19,10 @@ struct ScratchFunction {
   mlir::OpBuilder builder;
 };
 
-/// `value` lies in row-major memory. Its pointer is one that nobody follows.
-inline void bindMemory(ElementBuilder &e, mlir::Value value) {
-  e.bindBuffer(value, Buffer{e.indexConstant(0), elementOf(value),
-                             llvm::SmallVector<int64_t>(tk::tensorType(value).getShape())});
+/// `value` lies in row-major memory. `pointer` is one that nobody follows.
+inline void bindMemory(ElementBuilder &e, mlir::Value value, mlir::Value pointer) {
+  e.bindBuffer(
+      value, Buffer{pointer, elementOf(value), llvm::SmallVector<int64_t>(tk::tensorType(value).getShape())});
 }
 
 } // namespace tokamak::codegen

@@ -121,7 +121,8 @@ private:
       nest.extents = {all / columns, columns};
     nest.lanes = target.lanes();
     auto emit = [&](ElementBuilder &e, ArrayRef<Index> position) {
-      isLoaded || llvm::isa<BlockArgument>(value) ? bindMemory(e, value) : bindOperands(e, value);
+      isLoaded || llvm::isa<BlockArgument>(value) ? bindMemory(e, value, e.indexConstant(0))
+                                                  : bindOperands(e, value);
       SmallVector<Index> row(plan.outer.size(), Index(0));
       Index place = linearize(e.space(), position, nest.extents);
       e.element(value, plan.rowIndex(value, row, delinearize(e.space(), place, plan.innerExtents(value))));
@@ -143,7 +144,7 @@ private:
         if (!seen.insert(operand).second)
           continue;
         if (kept.contains(operand) || llvm::isa<BlockArgument>(operand))
-          bindMemory(e, operand);
+          bindMemory(e, operand, e.indexConstant(0));
         else
           open.push_back(operand.getDefiningOp());
       }
