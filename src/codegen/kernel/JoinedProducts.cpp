@@ -20,11 +20,14 @@ int64_t rowsOf(RankedTensorType type) {
   return std::accumulate(leading.begin(), leading.end(), int64_t(1), std::multiplies<>());
 }
 
-/// One product, its operands in memory.
+/// One product, or of one whose left operand is a concatenation, what one part of it gives. Operands lie in
+/// memory.
 struct Term {
   tk::MatMulOp product;
-  size_t lhs, rhs; ///< kernel arguments
-  int64_t depth;   ///< rows of the right operand
+  size_t lhs, rhs;    ///< kernel arguments
+  int64_t depth;      ///< columns of the left operand
+  int64_t first;      ///< of the rows of the right operand that belong to it
+  int64_t depthOfAll; ///< rows of the right operand
   // From one row, and from one column, of the right operand to the next, in elements.
   int64_t rowStride, columnStride;
 };
@@ -45,6 +48,8 @@ public:
 
 private:
   bool addSums(KernelBody &body, const KernelMemory &memory);
+  std::optional<SmallVector<Term, 2>> termsOf(KernelBody &body, const KernelMemory &memory,
+                                              tk::MatMulOp product) const;
   bool addOffsets(KernelBody &body);
   bool chooseTile();
   Tensor pack(const Sum &sum, const Term &term, const Tensor &weight) const;
@@ -82,37 +87,61 @@ std::optional<JoinedProducts> JoinedProducts::create(KernelBody &body, const Ker
   return plan;
 }
 
+/// Nothing where an operand does not lie in memory as rows.
+std::optional<SmallVector<Term, 2>> JoinedProducts::termsOf(KernelBody &body, const KernelMemory &memory,
+                                                            tk::MatMulOp product) const {
+  auto lhs = tk::tensorType(product.getLhs()), result = product.getType();
+  AnchorOperands operands = operandsOf(memory, product);
+  if (!result.getElementType().isF32() || product.getTransposeLhs() ||
+      tk::tensorType(product.getRhs()).getRank() != 2 || rowsOf(lhs) != rows || rowsOf(result) != rows ||
+      !mayPack(body, memory, operands.weight, product))
+    return std::nullopt;
+  const int64_t depth = lhs.getShape().back();
+  Term term{product, 0, *operands.weight, depth, 0, depth, result.getShape().back(), 1};
+  if (product.getTransposeRhs())
+    term.rowStride = 1, term.columnStride = depth;
+  SmallVector<Term, 2> terms;
+  auto add = [&](std::optional<size_t> argument, int64_t columnsOfPart) {
+    if (!argument || memory.arguments[*argument].layout.isBlocked())
+      return false;
+    term.lhs = *argument, term.depth = columnsOfPart;
+    if (columnsOfPart > 0)
+      terms.push_back(term);
+    term.first += columnsOfPart;
+    return true;
+  };
+  auto concat = product.getLhs().getDefiningOp<tk::ConcatOp>();
+  if (operands.input || !concat)
+    return add(operands.input, depth) ? std::optional(terms) : std::nullopt;
+  if (concat.getAxis() + 1 != lhs.getRank())
+    return std::nullopt;
+  for (Value part : concat.getInputs())
+    if (!add(argumentOf(memory, part), tk::tensorType(part).getShape().back()))
+      return std::nullopt;
+  return terms;
+}
+
 bool JoinedProducts::addSums(KernelBody &body, const KernelMemory &memory) {
   for (Operation *op : body.heavyOperators()) {
     auto product = dyn_cast<tk::MatMulOp>(op);
-    if (!product)
+    auto terms = product ? termsOf(body, memory, product) : std::nullopt;
+    if (!terms)
       return false;
-    auto lhs = tk::tensorType(product.getLhs()), result = product.getType();
-    AnchorOperands operands = operandsOf(memory, product);
-    if (!result.getElementType().isF32() || product.getTransposeLhs() ||
-        tk::tensorType(product.getRhs()).getRank() != 2 || rowsOf(lhs) != rows || rowsOf(result) != rows ||
-        !operands.input || memory.arguments[*operands.input].layout.isBlocked() ||
-        !mayPack(body, memory, operands.weight, product))
-      return false;
-    const int64_t depth = lhs.getShape().back();
-    Term term{product, *operands.input, *operands.weight, depth, result.getShape().back(), 1};
-    if (product.getTransposeRhs())
-      term.rowStride = 1, term.columnStride = depth;
     // The other term of a sum of two stands before it, if at all.
     Operation *reader = product->hasOneUse() ? *product->user_begin() : nullptr;
-    if (auto add = dyn_cast_or_null<tk::AddOp>(reader); add && add.getType() == result) {
+    if (auto add = dyn_cast_or_null<tk::AddOp>(reader); add && add.getType() == product.getType()) {
       auto sum = llvm::find_if(sums, [&](const Sum &s) { return s.value == add.getResult(); });
       if (sum != sums.end()) {
-        sum->terms.push_back(term);
+        llvm::append_range(sum->terms, *terms);
         continue;
       }
       auto isTerm = [](Value value) { return value.hasOneUse() && value.getDefiningOp<tk::MatMulOp>(); };
       if (isTerm(add.getLhs()) && isTerm(add.getRhs())) {
-        sums.push_back({add.getResult(), {term}, {}});
+        sums.push_back({add.getResult(), *terms, {}});
         continue;
       }
     }
-    sums.push_back({product.getResult(), {term}, {}});
+    sums.push_back({product.getResult(), *terms, {}});
   }
   return !sums.empty();
 }
@@ -182,11 +211,11 @@ bool JoinedProducts::chooseTile() {
 Tensor JoinedProducts::pack(const Sum &sum, const Term &term, const Tensor &weight) const {
   const auto gates = static_cast<int64_t>(sum.offsets.size());
   const int64_t width = panelWidth();
-  Tensor packed(DataType::Float32, {panels() * term.depth * gates * width});
+  Tensor packed(DataType::Float32, {panels() * term.depthOfAll * gates * width});
   auto *to = reinterpret_cast<float *>(packed.mutableBytes());
   const auto *from = reinterpret_cast<const float *>(weight.bytes());
   for (int64_t panel = 0; panel < panels(); ++panel)
-    for (int64_t k = 0; k < term.depth; ++k)
+    for (int64_t k = 0; k < term.depthOfAll; ++k)
       for (int64_t offset : sum.offsets) {
         const int64_t valid = std::min(width, columns - panel * width);
         const float *first = from + k * term.rowStride + (offset + panel * width) * term.columnStride;
@@ -204,7 +233,8 @@ LoopBuilder::Values JoinedProducts::accumulate(KernelContext &k, LoopBuilder &lo
   for (const Term &term : sum.terms) {
     Value x = loops.at(k.arguments[term.lhs].pointer, loops.mul(firstRow, term.depth));
     const int64_t pitch = inStep * loops.lanes();
-    Value w = loops.at(k.arguments[term.rhs].pointer, loops.mul(panel, term.depth * pitch));
+    Value w = loops.at(k.arguments[term.rhs].pointer,
+                       loops.add(loops.mul(panel, term.depthOfAll * pitch), term.first * pitch));
     sums = loops.loop(loops.index(0), loops.index(term.depth), 1, sums, [&](Value depth, ValueRange carried) {
       LoopBuilder::Values next(carried), weights;
       Value column = loops.at(x, depth), row = loops.at(w, loops.mul(depth, pitch));

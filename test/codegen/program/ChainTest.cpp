@@ -272,18 +272,24 @@ TEST(Chain, ScoresThatOthersRead) {
 }
 
 /// An LSTM cell: (x w + h r + b) in four gates; its state and its output. `transposed`: weights are stored by
-/// outputs, as PyTorch has them.
-std::string longShortTermMemory(int64_t rows, int64_t inputs, int64_t hidden, bool transposed) {
+/// outputs, as PyTorch has them. `joined`: one product of input and state side by side, as Keras has it.
+std::string longShortTermMemory(int64_t rows, int64_t inputs, int64_t hidden, bool transposed,
+                                bool joined = false) {
   Extents x{rows, inputs}, h{rows, hidden}, g{rows, 4 * hidden}, ofInput{inputs, 4 * hidden},
       ofState{hidden, 4 * hidden};
   if (transposed)
     std::swap(ofInput[0], ofInput[1]), std::swap(ofState[0], ofState[1]);
   std::string w = tensor(ofInput), r = tensor(ofState), b = tensor({4 * hidden}), state = tensor(h);
   const std::string order = transposed ? "transpose_rhs = true" : "";
-  std::string body = operation("%xw", "matmul", {"%x", "%w"}, {x, ofInput}, g, order) +
-                     operation("%hr", "matmul", {"%h", "%r"}, {h, ofState}, g, order) +
-                     operation("%s", "add", {"%xw", "%hr"}, {g, g}, g) +
-                     operation("%g", "add", {"%s", "%b"}, {g, {4 * hidden}}, g);
+  if (joined)
+    ofInput[transposed ? 1 : 0] += hidden, w = tensor(ofInput);
+  const Extents both{rows, inputs + hidden};
+  std::string body = joined ? operation("%xh", "concat", {"%x", "%h"}, {x, h}, both, "axis = 1 : i64") +
+                                  operation("%s", "matmul", {"%xh", "%w"}, {both, ofInput}, g, order)
+                            : operation("%xw", "matmul", {"%x", "%w"}, {x, ofInput}, g, order) +
+                                  operation("%hr", "matmul", {"%h", "%r"}, {h, ofState}, g, order) +
+                                  operation("%s", "add", {"%xw", "%hr"}, {g, g}, g);
+  body += operation("%g", "add", {"%s", "%b"}, {g, {4 * hidden}}, g);
   for (int64_t gate = 0; gate < 4; ++gate)
     body += operation(
         llvm::formatv("%g{0}", gate), "slice", {"%g"}, {g}, h,
@@ -314,7 +320,8 @@ TEST(Chain, GatesOfOneCell) {
   for (auto [rows, inputs, hidden] :
        {std::tuple<int64_t, int64_t, int64_t>{1, 64, 128}, {1, 3, 33}, {5, 20, 7}, {64, 40, 48}, {17, 1, 2}})
     for (bool transposed : {false, true})
-      expectChain({.text = longShortTermMemory(rows, inputs, hidden, transposed)});
+      for (bool joined : {false, true})
+        expectChain({.text = longShortTermMemory(rows, inputs, hidden, transposed, joined)});
 }
 
 /// Attention of the heads of one wide product, as exporters write it; `transposesKeys` by an operator.
