@@ -44,8 +44,10 @@ KernelBody::KernelBody(KernelBody &whole, Value result, Value start) {
 
 /// Yields what the last reshapes read: in row-major memory they are the same, and loops over the result's
 /// shape would work out for each element where it comes from.
-static void dropLastReshapes(Block &body) {
-  for (OpOperand &result : body.getTerminator()->getOpOperands())
+static void dropLastReshapes(Block &body, llvm::function_ref<bool(size_t)> keepsShape) {
+  for (OpOperand &result : body.getTerminator()->getOpOperands()) {
+    if (keepsShape && keepsShape(result.getOperandNumber()))
+      continue;
     while (auto reshape = result.get().getDefiningOp<tk::ReshapeOp>()) {
       Operation *source = reshape.getInput().getDefiningOp();
       if (!source || isa<tk::ConstantOp>(source))
@@ -54,9 +56,10 @@ static void dropLastReshapes(Block &body) {
       if (reshape.use_empty())
         reshape.erase();
     }
+  }
 }
 
-KernelBody::KernelBody(tk::FusionOp group) {
+KernelBody::KernelBody(tk::FusionOp group, llvm::function_ref<bool(size_t)> keepsShape) {
   Location loc = group.getLoc();
   Block *entry = makeFunction(loc, group.getOperandTypes());
   OpBuilder builder = OpBuilder::atBlockBegin(entry);
@@ -67,7 +70,7 @@ KernelBody::KernelBody(tk::FusionOp group) {
   for (Value result : group.getBody().front().getTerminator()->getOperands())
     results.push_back(mapping.lookup(result));
   builder.create<tk::YieldOp>(loc, results);
-  dropLastReshapes(*entry);
+  dropLastReshapes(*entry, keepsShape);
   refineAxes(*entry);
 }
 

@@ -4,6 +4,7 @@
 #include "ir/Tk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tokamak::codegen {
 
@@ -12,7 +13,8 @@ namespace tokamak::codegen {
 /// yields, in another shape of the same row-major elements where axes are refined or a reshape comes last.
 class KernelBody {
 public:
-  explicit KernelBody(tk::FusionOp group);
+  /// `keepsShape` says of which results the last reshape stays: of those whose memory is not row-major.
+  explicit KernelBody(tk::FusionOp group, llvm::function_ref<bool(size_t)> keepsShape = nullptr);
   /// The part of `whole` that computes `result` from `start` (or null) and arguments.
   KernelBody(KernelBody &whole, mlir::Value result, mlir::Value start);
 

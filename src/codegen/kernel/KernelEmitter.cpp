@@ -32,7 +32,7 @@ std::vector<size_t> reportingOperators(tk::FusionOp group, Value fault) {
 llvm::Expected<EmittedKernel> emitKernel(tk::FusionOp group, const KernelSignature &signature,
                                          const TargetDescription &target, ModuleOp module,
                                          const std::string &symbol) {
-  KernelBody body(group);
+  KernelBody body(group, [&](size_t result) { return signature.outputs[result].isBlocked(); });
   KernelMemory memory;
   for (size_t i = 0; i < body.arguments().size(); ++i) {
     bool isOperand = i < body.operandCount();

@@ -141,6 +141,26 @@ TEST(Parts, AReshapeAtTheEndMovesNothing) {
   expectSame(group({x}, body, "%r, %n", last + ", " + turned));
 }
 
+TEST(Parts, AReshapeIntoBlockedChannels) {
+  // Tokens to an image that a depthwise convolution reads, which has it blocked: 24 channels, a ragged block.
+  const std::string x = tensor({1, 81, 24}), turned = tensor({1, 24, 81}), image = tensor({1, 24, 9, 9}),
+                    w = tensor({24, 1, 3, 3});
+  const std::string body = "%t = tk.transpose %a {permutation = array<i64: 0, 2, 1>} : (" + x + ") -> " +
+                           turned + "\n%n = tk.neg %t : (" + turned + ") -> " + turned +
+                           "\n%r = tk.reshape %n {shape = array<i64: 1, 24, 9, 9>} : (" + turned + ") -> " +
+                           image + "\n";
+  std::string text = group({x}, body, "%r", image);
+  text.insert(text.find('(') + 1, "%w: " + w + ", ");
+  text.replace(
+      text.rfind("return"), std::string::npos,
+      "%y = tk.fusion \"c\"(%g#0, %w) {\n^bb0(%i: " + image + ", %v: " + w +
+          "):\n%c = tk.conv %i, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = "
+          "array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 24 : i64} : (" +
+          image + ", " + w + ") -> " + image + "\ntk.yield %c : " + image + "\n} : (" + image + ", " + w +
+          ") -> (" + image + ")\nreturn %y : " + image + "\n}");
+  expectSame(text);
+}
+
 TEST(Parts, AReshapeOfAnArgumentIsCopied) {
   const std::string x = tensor({20, 64}), last = tensor({40, 32});
   expectSame(group({x}, "%r = tk.reshape %a {shape = array<i64: 40, 32>} : (" + x + ") -> " + last + "\n",
