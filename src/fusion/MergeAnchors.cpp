@@ -58,7 +58,7 @@ private:
     // Producers first, so a path is found from its beginning.
     for (GroupGraph::Node node : groups.nodes()) {
       if (!groups.isCurrent(node) || !groups.isGroup(node) || taken.contains(node) ||
-          !(holdsAnchor(node) || reduces(node)))
+          !(holdsAnchor(node) || reduces(node) || joinsRowsOfProduct(node)))
         continue;
       Path path = pathFrom(node);
       if (path.size() > 1)
@@ -79,6 +79,16 @@ private:
   }
   bool reduces(GroupGraph::Node node) const {
     return llvm::any_of(groups.membersOf(node), fusion::reducesRows);
+  }
+
+  /// Whether it does nothing but put parts side by side for one product, whose terms they can be: the input
+  /// and the state of a cell.
+  bool joinsRowsOfProduct(GroupGraph::Node node) const {
+    const bool joins =
+        llvm::all_of(groups.membersOf(node), [](Operation *op) { return isa<tk::ConcatOp>(op); });
+    auto reader = joins ? onlyReader(node) : std::nullopt;
+    return reader &&
+           llvm::any_of(groups.membersOf(*reader), [](Operation *op) { return isa<tk::MatMulOp>(op); });
   }
 
   /// The group that alone reads the values of `node`.

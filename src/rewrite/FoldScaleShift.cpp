@@ -10,6 +10,9 @@
 // not positive folds only where a shift by constants follows, with scales and shifts alone in between. That
 // shift makes +0 of zeros of both signs, so what the scale does to them is never seen.
 //
+// Before a matrix product the scales and shifts may be of the channels of an image that is then flattened: a
+// value for each column of what the product reads.
+//
 // A shift does not pass a convolution that pads: the padding is zero behind the shift, too. The weights are
 // new constants; large ones that others read are not doubled. A result that anything else reads stays as it
 // is.
@@ -187,25 +190,93 @@ static LogicalResult subtractResult(tk::SubOp op, PatternRewriter &rewriter) {
   return replaceByScaled(op, *linear, PerChannel(shift->size(), -1.0), &*shift, rewriter);
 }
 
+/// The constant beside a value that `reshape` brings into the shape in which an operator reads its channels
+/// along the last axis: laid out as the elements of `shape` from `axis` on are, which become that axis.
+static std::optional<Tensor> flattened(const Tensor &constant, llvm::ArrayRef<int64_t> shape, size_t axis) {
+  llvm::ArrayRef<int64_t> inner = shape.drop_front(axis);
+  const auto rank = static_cast<int64_t>(inner.size());
+  for (int64_t i = 0; i + rank < constant.rank(); ++i)
+    if (constant.shape()[static_cast<size_t>(i)] != 1)
+      return std::nullopt;
+  int64_t count = 1;
+  for (int64_t extent : inner)
+    count *= extent;
+  Tensor values(constant.type(), {count});
+  for (int64_t at = 0; at < count; ++at) {
+    int64_t rest = at, from = 0, step = 1;
+    for (int64_t i = 1; i <= rank; ++i) {
+      const int64_t extent = inner[static_cast<size_t>(rank - i)], index = rest % extent;
+      rest /= extent;
+      if (i > constant.rank())
+        continue;
+      const int64_t own = constant.shape()[static_cast<size_t>(constant.rank() - i)];
+      from += own == 1 ? 0 : index * step;
+      step *= own;
+    }
+    values.setDouble(at, constant.doubleAt(from));
+  }
+  return values;
+}
+
+/// What `linear` reads: a value with a constant beside it, or such a value in another shape.
+struct ReadWithConstant {
+  ConstantOperand parts; ///< `x` in the shape that the operator reads
+  Value x;               ///< as it is
+};
+
+/// Of `op`, maybe behind `reshape` (or null). Nothing where the constants are not those of channels.
+static std::optional<ReadWithConstant> readWithConstant(const LinearOperator &linear, Operation *op,
+                                                        tk::ReshapeOp reshape) {
+  std::optional<ConstantOperand> parts = constantOperand(op);
+  if (!parts)
+    return std::nullopt;
+  Value x = parts->x;
+  if (!reshape)
+    return ReadWithConstant{*parts, x};
+  auto shape = tk::tensorType(x).getShape(), read = reshape.getType().getShape();
+  if (linear.inputAxis + 1 != static_cast<int64_t>(read.size()))
+    return std::nullopt;
+  int64_t behind = 1;
+  size_t axis = shape.size();
+  while (axis > 0 && behind < read.back())
+    behind *= shape[--axis];
+  std::optional<Tensor> constant;
+  if (behind == read.back() && behind > 0)
+    constant = flattened(parts->constant, shape, axis);
+  if (!constant)
+    return std::nullopt;
+  return ReadWithConstant{{reshape.getResult(), *constant, parts->isLeft}, x};
+}
+
+/// `x` as the operator reads it.
+static Value readAgain(const ReadWithConstant &read, tk::ReshapeOp reshape, PatternRewriter &rewriter) {
+  if (!reshape)
+    return read.x;
+  return rewriter.create<tk::ReshapeOp>(reshape.getLoc(), reshape.getType(), read.x, reshape.getShape());
+}
+
 /// linear(x * s).
-static LogicalResult scaleInput(const LinearOperator &linear, tk::MulOp product, PatternRewriter &rewriter) {
-  std::optional<ConstantOperand> parts = constantOperand(product);
-  std::optional<PerChannel> scale = parts ? channelsOf(*parts, linear.inputAxis) : std::nullopt;
+static LogicalResult scaleInput(const LinearOperator &linear, tk::MulOp product, tk::ReshapeOp reshape,
+                                PatternRewriter &rewriter) {
+  std::optional<ReadWithConstant> read = readWithConstant(linear, product, reshape);
+  std::optional<PerChannel> scale = read ? channelsOf(read->parts, linear.inputAxis) : std::nullopt;
   std::optional<Tensor> weight =
       scale && mayCopyWeight(linear) ? linear.weightForScaledInput(*scale) : std::nullopt;
   if (!weight)
     return failure();
   Location loc = mergeLocations(linear.op->getLoc(), product.getLoc());
-  rewriter.replaceOp(linear.op, linear.rebuild(rewriter, loc, parts->x, makeConstant(rewriter, loc, *weight),
-                                               linear.bias()));
+  Value x = readAgain(*read, reshape, rewriter);
+  rewriter.replaceOp(linear.op,
+                     linear.rebuild(rewriter, loc, x, makeConstant(rewriter, loc, *weight), linear.bias()));
   return success();
 }
 
 /// linear(x + t). Behind a matrix product the shift becomes an addition of its own, which pays where there is
 /// one to join already, or less to add to.
-static LogicalResult shiftInput(const LinearOperator &linear, tk::AddOp addition, PatternRewriter &rewriter) {
-  std::optional<ConstantOperand> parts = constantOperand(addition);
-  std::optional<PerChannel> shift = parts ? shiftsOf(*parts, linear.inputAxis) : std::nullopt;
+static LogicalResult shiftInput(const LinearOperator &linear, tk::AddOp addition, tk::ReshapeOp reshape,
+                                PatternRewriter &rewriter) {
+  std::optional<ReadWithConstant> read = readWithConstant(linear, addition, reshape);
+  std::optional<PerChannel> shift = read ? shiftsOf(read->parts, linear.inputAxis) : std::nullopt;
   if (!shift || !linear.seesAllTaps)
     return failure();
   Value result = linear.op->getResult(0);
@@ -219,7 +290,8 @@ static LogicalResult shiftInput(const LinearOperator &linear, tk::AddOp addition
     return failure();
   Location loc = mergeLocations(linear.op->getLoc(), addition.getLoc());
   Value newBias = linear.takesBias ? makeConstant(rewriter, loc, *bias) : nullptr;
-  Operation *merged = linear.rebuild(rewriter, loc, parts->x, linear.weight(), newBias);
+  Operation *merged =
+      linear.rebuild(rewriter, loc, readAgain(*read, reshape, rewriter), linear.weight(), newBias);
   if (!linear.takesBias)
     merged = rewriter.create<tk::AddOp>(
         addition.getLoc(), result.getType(), merged->getResult(0),
@@ -233,10 +305,16 @@ static LogicalResult foldInput(Op op, PatternRewriter &rewriter) {
   std::optional<LinearOperator> linear = linearOperator(op);
   if (!linear || !linear->input().hasOneUse())
     return failure();
-  if (auto product = linear->input().template getDefiningOp<tk::MulOp>())
-    return scaleInput(*linear, product, rewriter);
-  if (auto addition = linear->input().template getDefiningOp<tk::AddOp>())
-    return shiftInput(*linear, addition, rewriter);
+  Value input = linear->input();
+  auto reshape = input.getDefiningOp<tk::ReshapeOp>();
+  if (reshape)
+    input = reshape.getInput();
+  if (!input.hasOneUse())
+    return failure();
+  if (auto product = input.getDefiningOp<tk::MulOp>())
+    return scaleInput(*linear, product, reshape, rewriter);
+  if (auto addition = input.getDefiningOp<tk::AddOp>())
+    return shiftInput(*linear, addition, reshape, rewriter);
   return failure();
 }
 

@@ -1,13 +1,18 @@
 //===- MergeSums.cpp - the sum of two anchors as one --------------------------------------------===//
 // conv(a) + conv(b) of one geometry is a convolution of a and b side by side over the input channels; x A + y
 // B likewise. Slices of one value that lie side by side are that value, so that split + conv + add loses the
-// split and the addition. Contract: reassociating: one sum of all products, rounded as one sum instead of as
-// two and their sum.
+// split and the addition. Of one input, conv(x, A) + conv(x, B) is conv(x, A + B), where x is never infinite:
+// an infinity times weights of both signs would be NaN in the sum alone. Contract: reassociating: one sum of
+// all products, rounded as one sum instead of as two and their sum, and A + B rounded.
 #include "analysis/Blocks.h"
+#include "analysis/Magnitude.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "rewrite/ConstantOperands.h"
 #include "rewrite/CostedRewrite.h"
 #include "rewrite/Passes.h"
+#include "rewrite/ValueFacts.h"
 #include "rewrite/WeightedAnchor.h"
+#include <limits>
 
 namespace tokamak {
 #define GEN_PASS_DEF_MERGESUMS
@@ -75,6 +80,20 @@ Value joinInputs(Value a, Value b, int64_t axis, Location loc, IRRewriter &rewri
   return joined;
 }
 
+/// Whether the sum of the weights of anchors of one input does what they do for each input there can be.
+bool addsUp(const WeightedAnchor &a, const WeightedAnchor &b) {
+  if (!(isNeverInfinite(a.input) || analysis::magnitudeBound(a.input)) ||
+      a.weight.getType() != b.weight.getType())
+    return false;
+  auto isSmall = [](Value weight) { // so that no sum overflows
+    std::optional<Tensor> constant = compactConstant(weight);
+    return constant && allElements(*constant, [](double w) {
+             return std::abs(w) < std::numeric_limits<float>::max() / 2;
+           });
+  };
+  return isSmall(a.weight) && isSmall(b.weight);
+}
+
 Value sumOfBiases(const WeightedAnchor &a, const WeightedAnchor &b, Location loc, IRRewriter &rewriter) {
   if (a.bias && b.bias)
     return rewriter.create<tk::AddOp>(loc, a.bias.getType(), a.bias, b.bias);
@@ -120,8 +139,11 @@ public:
       std::swap(a, b);
     Location loc = FusedLoc::get(add.getContext(), {a.op->getLoc(), b.op->getLoc(), add.getLoc()});
     rewriter.setInsertionPoint(add);
-    Value input = joinInputs(a.input, b.input, a.inputAxis, loc, rewriter);
-    Value weight = concatenate(rewriter, loc, {a.weight, b.weight}, a.weightInAxis);
+    const bool isOneInput = a.input == b.input && addsUp(a, b);
+    Value input = isOneInput ? a.input : joinInputs(a.input, b.input, a.inputAxis, loc, rewriter);
+    Value weight = isOneInput
+                       ? rewriter.create<tk::AddOp>(loc, a.weight.getType(), a.weight, b.weight).getResult()
+                       : concatenate(rewriter, loc, {a.weight, b.weight}, a.weightInAxis);
     Value bias = sumOfBiases(a, b, loc, rewriter);
     rewriter.replaceOp(add, rebuildAnchor(rewriter, loc, a, input, weight, bias));
     eraseUnused({a.op->getResult(0), b.op->getResult(0)}, rewriter);

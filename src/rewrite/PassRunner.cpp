@@ -60,9 +60,10 @@ void tokamak::buildPipeline(OpPassManager &passes, const PipelineOptions &option
     add(createReduceStrengthPass(state));
     add(createJoinClipsPass(state));
     add(createGatherConstantsPass(state));
-    // ... from where weights and biases take them up.
+    // ... from where weights and biases take them up: padding first, which may stand between, ...
+    add(createFoldPaddingPass(state));
     add(createFoldScaleShiftPass(state));
-    // Padding last: scales of what is padded have gone into the weights, and through it.
+    // ... and again where a scale or a shift stood between it and the convolution.
     add(createFoldPaddingPass(state));
     add(createReassociateProductsPass(state));
   }

@@ -308,6 +308,49 @@ TEST_F(FoldScaleShiftTest, BatchNormsAroundAProduct) {
   expectClose(1e-5);
 }
 
+// Channels of an image that is flattened: a value for each column of the product's input.
+TEST_F(FoldScaleShiftTest, ChannelsOfAFlattenedImage) {
+  struct Case {
+    Shape image, rows, constant;
+    bool folds;
+  };
+  const Case cases[] = {
+      {{2, 3, 2, 2}, {2, 12}, {3, 1, 1}, true},
+      {{2, 3, 2, 2}, {2, 12}, {1, 3, 1, 1}, true},
+      {{2, 3, 2, 2}, {2, 12}, {}, true},
+      {{2, 3, 2, 2}, {2, 12}, {3, 2, 2}, true},
+      {{2, 3, 2, 2}, {2, 12}, {2}, true},
+      {{2, 3, 1, 1}, {2, 3}, {3, 1, 1}, true},
+      {{2, 2, 3, 4}, {2, 2, 12}, {3, 1}, true},
+      {{2, 3, 4}, {6, 4}, {4}, true},
+      {{2, 3, 2, 2}, {2, 12}, {2, 1, 1, 1}, false}, // of the batch
+      {{2, 3, 4}, {6, 4}, {3, 1}, false},           // of the rows
+      {{2, 3, 4}, {3, 8}, {4}, false},              // columns that are no axes of the image
+  };
+  for (const Case &test : cases) {
+    SCOPED_TRACE(typeOf(test.image) + " as " + typeOf(test.rows) + " with " + typeOf(test.constant));
+    const std::string image = typeOf(test.image), rows = typeOf(test.rows), beside = typeOf(test.constant);
+    Shape result = test.rows;
+    result.back() = 3;
+    std::string extents;
+    for (int64_t extent : test.rows)
+      extents += (extents.empty() ? "" : ", ") + std::to_string(extent);
+    rewrite("func.func @main(%x: " + image + ") -> " + typeOf(result) + " {\n" +
+                constant("s", test.constant, mixed) + constant("t", test.constant, shift) +
+                constant("w", {test.rows.back(), 3}, {1, -2, 3, 0, 2, -1, 4}) + constant("b", {3}, shift) +
+                "%m = tk.mul %x, %s : (" + image + ", " + beside + ") -> " + image +
+                "\n%a = tk.add %m, %t : (" + image + ", " + beside + ") -> " + image +
+                "\n%r = tk.reshape %a {shape = array<i64: " + extents + ">} : (" + image + ") -> " + rows +
+                "\n%p = tk.matmul %r, %w : (" + rows + ", " + typeOf({test.rows.back(), 3}) + ") -> " +
+                typeOf(result) + "\n%y = tk.add %p, %b : (" + typeOf(result) + ", tensor<3xf32>) -> " +
+                typeOf(result) + "\nreturn %y : " + typeOf(result) + "\n}",
+            {createFoldScaleShiftPass});
+    EXPECT_EQ(count("mul"), test.folds ? 0 : 1);
+    EXPECT_EQ(count("add"), test.folds ? 1 : 2);
+    expectSame();
+  }
+}
+
 // A bias between a matrix product and its norm, whose factors have either sign.
 TEST_F(FoldScaleShiftTest, ScaleOfABiasedProduct) {
   auto program = [](const std::string &behind) {

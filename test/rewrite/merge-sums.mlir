@@ -19,6 +19,38 @@ func.func @two_inputs(%x: tensor<1x4x6x6xf32>, %y: tensor<1x2x6x6xf32>) -> (tens
   return %2 : tensor<1x8x6x6xf32>
 }
 
+// Of one input that is never infinite, the sum has the sum of the weights.
+// CHECK-LABEL: func.func @one_input
+// CHECK-DAG: %[[W:.*]] = tk.constant dense<5.0{{.*}}> : tensor<8x4x3x3xf32>
+// CHECK-DAG: %[[B:.*]] = tk.constant dense<3.0{{.*}}> : tensor<8xf32>
+// CHECK-DAG: %[[X:.*]] = tk.tanh %arg0
+// CHECK: %[[R:.*]] = tk.conv %[[X]], %[[W]], %[[B]]
+// CHECK-NOT: tk.add
+// CHECK: return %[[R]]
+func.func @one_input(%s: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>) {
+  %x = tk.tanh %s : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %wa = tk.constant dense<2.0> : tensor<8x4x3x3xf32>
+  %wb = tk.constant dense<3.0> : tensor<8x4x3x3xf32>
+  %b = tk.constant dense<3.0> : tensor<8xf32>
+  %0 = tk.conv %x, %wa, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %2 = tk.add %0, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// Never where it may be: an infinity times weights of both signs is NaN in the sum, and need not be in the product.
+// CHECK-LABEL: func.func @one_input_any
+// CHECK: tk.concat %arg0, %arg0
+// CHECK: tk.conv
+func.func @one_input_any(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>) {
+  %wa = tk.constant dense<2.0> : tensor<8x4x3x3xf32>
+  %wb = tk.constant dense<-1.0> : tensor<8x4x3x3xf32>
+  %0 = tk.conv %x, %wa {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %1 = tk.conv %x, %wb {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x6x6xf32>
+  %2 = tk.add %0, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
 // Halves of one value, in whatever order they are added, are that value.
 // CHECK-LABEL: func.func @halves
 // CHECK-NOT: tk.concat
