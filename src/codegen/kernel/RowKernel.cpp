@@ -64,7 +64,7 @@ void emitStage(RowTask &task, Value value, const Buffer &memory) {
 
 void emitRows(KernelContext &k, const RowPlan &plan, Value number, RowVectors vectors) {
   RowTask task(k, plan, number, vectors);
-  RowTranspose transpose(task.e, plan, task.laneRows, task.rowsLeft);
+  RowTranspose transpose(task.e, plan, k.target, task.laneRows, task.rowsLeft);
   for (const KeptValue &argument : plan.transposedArguments) {
     Buffer memory = task.scratch(argument);
     transpose.load(argument.value, *task.e.buffer(argument.value), memory);

@@ -2,12 +2,14 @@
 #include "codegen/kernel/ShortRows.h"
 #include "codegen/anchors/PackTransposed.h"
 #include "codegen/kernel/IndexProbe.h"
+#include "codegen/kernel/Interleave.h"
 #include "codegen/kernel/RowReductions.h"
 #include "codegen/kernel/ScratchFunction.h"
 #include "codegen/kernel/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 namespace tokamak::codegen {
@@ -159,11 +161,52 @@ private:
   bool walksAlong = false;
 };
 
+/// Whether the rows of `value` lie in memory directly one behind the other, in the order in which lanes take
+/// them.
+bool areRowsDense(Value value, const Buffer &memory, const RowPlan &plan) {
+  auto shape = tk::tensorType(value).getShape();
+  const size_t inner = innerSuffix(plan, value);
+  if (memory.position || memory.layout.isBlocked() || inner != plan.innerAxes(value).size())
+    return false;
+  auto next = plan.outer.begin();
+  auto skipUnits = [&] {
+    while (next != plan.outer.end() && plan.classes->extent(*next) == 1)
+      ++next;
+  };
+  for (size_t axis = 0; axis + inner < shape.size(); ++axis) {
+    skipUnits();
+    if (next == plan.outer.end() || plan.classes->classOf(value, axis) != *next ||
+        shape[axis] != plan.classes->extent(*next))
+      return false;
+    ++next;
+  }
+  skipUnits();
+  return next == plan.outer.end();
+}
+
+/// A square takes the logarithm of its side in steps for each of its vectors.
+int64_t stepsOfSquare(int64_t lanes) { return lanes * llvm::Log2_64(static_cast<uint64_t>(lanes)); }
+
+/// Elements of a row where whole vectors of rows are loaded, else 0. Only of floats: rows that do not exist
+/// are zeros then, by which integers must not be divided.
+int64_t denseWidth(Value value, const Buffer &memory, const RowPlan &plan, const TargetDescription &target) {
+  const int64_t width = plan.innerElements(value);
+  const bool pays =
+      width > 1 && width < target.lanes() &&
+      stepsOfInterleaving(width, target) + width < stepsOfSquare(target.lanes()) + target.lanes();
+  return pays && isFloat(memory.type) && areRowsDense(value, memory, plan) ? width : 0;
+}
+
 /// Cycles a row of transposing one operand.
-double cyclesOfTransposing(Value value, const RowPlan &plan, int64_t lanes) {
-  // A square takes the logarithm of its side in steps, and a load and a store, for each of its vectors.
+double cyclesOfTransposing(Value value, const Buffer &memory, const RowPlan &plan,
+                           const TargetDescription &target) {
+  const int64_t lanes = target.lanes();
+  // Besides steps, a load and a store for each vector.
   constexpr double ofStep = 0.48;
-  const double ofElement = ofStep * (std::log2(lanes) + 2) / static_cast<double>(lanes);
+  if (int64_t width = denseWidth(value, memory, plan, target))
+    return ofStep * static_cast<double>(stepsOfInterleaving(width, target) + 2 * width) /
+           static_cast<double>(lanes);
+  const double ofElement = ofStep * (std::log2(static_cast<double>(lanes)) + 2) / static_cast<double>(lanes);
   SmallVector<int64_t> extents = plan.innerExtents(value);
   const size_t suffix = innerSuffix(plan, value);
   const int64_t trailing = product(ArrayRef<int64_t>(extents).take_back(suffix)),
@@ -195,12 +238,14 @@ std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &mem
     return stride != 0 && stride != 1;
   };
   ShortRows shortRows;
+  double cycles = 0;
   for (auto [value, buffer] : llvm::zip(body.arguments(), memory.arguments)) {
     if (value.use_empty() || !isApart(value, buffer))
       continue;
     if (!canTranspose(value, buffer, plan) || !readsOwnRow(value, plan))
       return std::nullopt;
     shortRows.arguments.push_back(value);
+    cycles += cyclesOfTransposing(value, buffer, plan, target);
   }
   for (auto [value, buffer] : llvm::zip(body.results(), memory.outputs)) {
     if (!isApart(value, buffer))
@@ -208,10 +253,8 @@ std::optional<ShortRows> planShortRows(KernelBody &body, const KernelMemory &mem
     if (!canTranspose(value, buffer, plan))
       return std::nullopt;
     shortRows.results.push_back(value);
+    cycles += cyclesOfTransposing(value, buffer, plan, target);
   }
-  double cycles = 0;
-  for (Value value : llvm::concat<Value>(shortRows.arguments, shortRows.results))
-    cycles += cyclesOfTransposing(value, plan, lanes);
   if (cycles > RowCost(body, plan, stages, columns, target).avoidable())
     return std::nullopt;
   return shortRows;
@@ -255,7 +298,68 @@ void RowTranspose::forSquares(Value value, function_ref<void(Columns, int64_t)> 
   level();
 }
 
+SmallVector<Index> RowTranspose::scratchIndex(Value value, int64_t column) const {
+  return plan.rowIndex(value, outerIndex[0], delinearize(e.space(), Index(column), plan.innerExtents(value)));
+}
+
+void RowTranspose::forDense(Value value, const Buffer &memory, int64_t width, DenseVector body) {
+  const int64_t lanes = e.lanes();
+  IndexSpace &space = e.space();
+  Buffer list = memory;
+  list.shape = {tk::tensorType(value).getNumElements()};
+  const Index first = positionIn(memory, space, scratchIndex(value, 0));
+  const std::optional<int64_t> known = rowCount ? getConstantIntValue(rowCount) : std::nullopt;
+  Value mask = e.mask();
+  for (int64_t number = 0; number < width; ++number) {
+    e.setMask(nullptr);
+    if (known) {
+      const int64_t valid = *known * width - number * lanes;
+      if (valid <= 0)
+        break;
+      if (valid < lanes)
+        e.setMask(firstLanes(e, valid));
+    } else if (rowCount) {
+      OpBuilder &b = e.builder();
+      Value left = b.create<arith::MulIOp>(e.location(), rowCount, e.indexConstant(width));
+      left = b.create<arith::SubIOp>(e.location(), left, e.indexConstant(number * lanes));
+      e.setMask(b.create<vector::CreateMaskOp>(e.location(), VectorType::get({lanes}, b.getI1Type()), left));
+    }
+    body(number, list, {space.add(space.add(first, Index(number * lanes)), e.laneIndex())});
+  }
+  e.setMask(mask);
+}
+
+void RowTranspose::loadDense(Value value, const Buffer &memory, const Buffer &scratch, int64_t width) {
+  LoopBuilder loops(e.builder(), e.location(), e.lanes());
+  LoopBuilder::Values vectors(static_cast<size_t>(width), loops.zero());
+  forDense(value, memory, width, [&](int64_t number, const Buffer &list, ArrayRef<Index> index) {
+    vectors[static_cast<size_t>(number)] = e.load(list, index);
+  });
+  const LoopBuilder::Values columns = columnsOf(loops, vectors);
+  Value mask = e.mask();
+  e.setMask(nullptr);
+  for (int64_t column = 0; column < width; ++column)
+    e.store(columns[static_cast<size_t>(column)], scratch, scratchIndex(value, column));
+  e.setMask(mask);
+}
+
+void RowTranspose::storeDense(Value value, const Buffer &scratch, const Buffer &memory, int64_t width) {
+  LoopBuilder loops(e.builder(), e.location(), e.lanes());
+  LoopBuilder::Values columns;
+  Value mask = e.mask();
+  e.setMask(nullptr);
+  for (int64_t column = 0; column < width; ++column)
+    columns.push_back(e.load(scratch, scratchIndex(value, column)));
+  e.setMask(mask);
+  const LoopBuilder::Values vectors = rowsOf(loops, columns);
+  forDense(value, memory, width, [&](int64_t number, const Buffer &list, ArrayRef<Index> index) {
+    e.store(vectors[static_cast<size_t>(number)], list, index);
+  });
+}
+
 void RowTranspose::load(Value value, const Buffer &memory, const Buffer &scratch) {
+  if (int64_t width = denseWidth(value, memory, plan, target))
+    return loadDense(value, memory, scratch, width);
   LoopBuilder loops(e.builder(), e.location(), e.lanes());
   Value mask = e.mask();
   forSquares(value, [&](Columns at, int64_t columns) {
@@ -272,6 +376,8 @@ void RowTranspose::load(Value value, const Buffer &memory, const Buffer &scratch
 }
 
 void RowTranspose::store(Value value, const Buffer &scratch, const Buffer &memory) {
+  if (int64_t width = denseWidth(value, memory, plan, target))
+    return storeDense(value, scratch, memory, width);
   LoopBuilder loops(e.builder(), e.location(), e.lanes());
   OpBuilder &b = e.builder();
   Value mask = e.mask();

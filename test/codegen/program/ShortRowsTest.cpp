@@ -84,6 +84,25 @@ TEST(ShortRows, Softmax) {
       expectSame(softmaxOf(rows, extent));
 }
 
+TEST(ShortRows, VectorsOfSeveralRowsAreTakenApart) {
+  // Even numbers of columns by halves, odd ones column by column; in the last block some vectors have no row.
+  for (int64_t extent : {2, 3, 4, 5, 6, 7, 10, 12, 14, 15})
+    for (int64_t rows : {manyRows, manyRows + 1, manyRows + 11})
+      expectSame(softmaxOf(rows, extent));
+}
+
+TEST(ShortRows, NarrowRowsNeedNoSquares) {
+  // Four columns are two steps of two vectors each on the way in and out, of which a square takes 64.
+  auto target = llvm::cantFail(TargetDescription::forCpu("x86-64-v4"));
+  const std::string assembly = assemblyOf(softmaxOf(manyRows, 4), target);
+  size_t shuffles = 0;
+  for (const char *name : {"vpermt2ps", "vpermi2ps", "vshufps", "vunpck", "vshuff32x4", "vpermps",
+                           "vpermt2pd", "vpermi2pd", "vinsertf", "vblendmps"})
+    for (size_t at = 0; (at = assembly.find(name, at)) != std::string::npos; ++at)
+      ++shuffles;
+  EXPECT_LE(shuffles, 24u) << assembly;
+}
+
 TEST(ShortRows, LongOrFewRowsStayWhatTheyWere) {
   expectSame(softmaxOf(manyRows, 129), /*transposed=*/false);
   expectSame(softmaxOf(200, 128), /*transposed=*/false); // enough work for threads, too few tasks
